@@ -1,0 +1,65 @@
+"""What every classifier shares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from labelsieve.errors import NotFittedError
+from labelsieve.types import Array, Ints, Outputs
+
+Progress = Callable[[float], None]
+
+
+class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
+    """Learns class codes from points and says what it thinks of others.
+
+    To add one: a subclass that stores its parameters unchanged and implements ``_fit``, ``_outputs`` and
+    ``fingerprint``; a line in ``registry.py``; a subclass of ``ClassifierContract`` in ``tests/contracts``. Inputs
+    are scaled inside, by what the training points show.
+    """
+
+    @final
+    def fit(self, x: Array, y: Ints, n_classes: int, *, seed: int, progress: Progress | None = None) -> Self:
+        """Train on points and their class codes (codes without a point are allowed)."""
+        self._fit(x, y, n_classes, seed, progress or _unwatched)
+        self.fitted_ = True
+        return self
+
+    @final
+    def outputs(self, x: Array) -> Outputs:
+        """Logits and the layer before, for any points."""
+        if not hasattr(self, "fitted_"):
+            raise NotFittedError(f"{type(self).__name__} must be fitted before it predicts.")
+        return self._outputs(x)
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Short hash of what was learned; the same for the same model."""
+
+    @abstractmethod
+    def with_training(self, method: Any) -> Classifier:
+        """A copy that trains by this train-time method; raises if it cannot."""
+
+    @abstractmethod
+    def on_device(self, device: str) -> Classifier:
+        """A copy that computes on this device, where that means anything."""
+
+    @abstractmethod
+    def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None: ...
+
+    @abstractmethod
+    def _outputs(self, x: Array) -> Outputs: ...
+
+
+def _unwatched(_share: float) -> None:
+    return None
+
+
+def flattened(x: Array) -> Array:
+    """Points as rows of numbers."""
+    return np.asarray(x).reshape(len(x), -1)

@@ -1,0 +1,100 @@
+"""The paper's networks. Each factory builds a module for points of a given shape; modules return (logits, features)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import nn
+
+from labelsieve.errors import ConfigurationError
+
+NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
+"""(shape of one point, number of classes) -> module whose forward returns logits and the layer before them."""
+
+
+class BodyAndHead(nn.Module):
+    """A body that makes features and a linear head that makes logits of them."""
+
+    def __init__(self, body: nn.Module, width: int, n_classes: int) -> None:
+        super().__init__()
+        self.body = body
+        self.head = nn.Linear(width, n_classes)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        features = self.body(x)
+        return self.head(features), features
+
+
+@dataclass(frozen=True)
+class LeNet5:
+    """LeNet-5: tanh, convolutions of 6, 16 and 120 maps, 84 units. Smaller images are padded to 32 × 32."""
+
+    def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+        height, width, channels = _image_shape(point_shape, "lenet")
+        missing_h, missing_w = max(0, 32 - height), max(0, 32 - width)
+        padding = (missing_w // 2, missing_w - missing_w // 2, missing_h // 2, missing_h - missing_h // 2)
+        body = nn.Sequential(
+            nn.ZeroPad2d(padding),
+            nn.Conv2d(channels, 6, 5), nn.Tanh(), nn.AvgPool2d(2),
+            nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2),
+            nn.Conv2d(16, 120, 5), nn.Tanh(),
+            nn.AdaptiveAvgPool2d(1),  # leaves 32 × 32 inputs as they are
+            nn.Flatten(),
+            nn.Linear(120, 84), nn.Tanh(),
+        )  # fmt: skip
+        return BodyAndHead(body, 84, n_classes)
+
+
+@dataclass(frozen=True)
+class SimpleCNN:
+    """Six 3 × 3 convolutions in three pairs, then 1024 and 512 units; 5.8 M parameters on CIFAR-10."""
+
+    def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+        height, width, channels = _image_shape(point_shape, "cnn")
+        if min(height, width) < 8:
+            raise ConfigurationError(
+                f"classifier 'cnn' needs images of at least 8 × 8, since it halves them three times; "
+                f"got {height} × {width}. Use 'lenet', or give the pixels as features."
+            )
+        layers: list[nn.Module] = []
+        for before, first, second in ((channels, 32, 64), (64, 128, 128), (128, 256, 256)):
+            layers += [nn.Conv2d(before, first, 3, padding=1), nn.ReLU()]
+            layers += [nn.Conv2d(first, second, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+        rows, columns = min(4, height // 8), min(4, width // 8)
+        body = nn.Sequential(
+            *layers,
+            nn.AdaptiveAvgPool2d((rows, columns)),  # leaves 32 × 32 inputs as they are
+            nn.Flatten(),
+            nn.Linear(256 * rows * columns, 1024), nn.ReLU(),
+            nn.Linear(1024, 512), nn.ReLU(),
+        )  # fmt: skip
+        return BodyAndHead(body, 512, n_classes)
+
+
+@dataclass(frozen=True)
+class MLP:
+    """Fully connected layers with tanh: 1000-500-30 for 20 Newsgroups, 1000-500-300 for Tiny-ImageNet."""
+
+    hidden: tuple[int, ...] = (1000, 500, 30)
+
+    def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+        layers: list[nn.Module] = [nn.Flatten()]
+        width = prod(point_shape)
+        for units in self.hidden:
+            layers += [nn.Linear(width, units), nn.Tanh()]
+            width = units
+        return BodyAndHead(nn.Sequential(*layers), width, n_classes)
+
+
+def _image_shape(point_shape: tuple[int, ...], name: str) -> tuple[int, int, int]:
+    if len(point_shape) == 2:
+        return point_shape[0], point_shape[1], 1
+    if len(point_shape) == 3:
+        return point_shape[0], point_shape[1], point_shape[2]
+    raise ConfigurationError(
+        f"classifier {name!r} needs images, (n, h, w) or (n, h, w, c); got features of shape (n, {point_shape[0]}). "
+        "Use 'mlp' or 'logistic', or reshape the pool."
+    )

@@ -1,0 +1,49 @@
+"""The classifiers that go by name, with the paper's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.linear_model import LogisticRegression
+
+from labelsieve.classifiers.sklearn_classifier import SklearnClassifier
+
+if TYPE_CHECKING:
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+
+def lenet() -> TorchClassifier:
+    """LeNet-5, as for MNIST."""
+    from labelsieve.classifiers.networks import LeNet5
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+    return TorchClassifier(LeNet5(), weight_decay=0.01)
+
+
+def cnn() -> TorchClassifier:
+    """The 5.8 M-parameter network, as for CIFAR-10."""
+    from labelsieve.classifiers.networks import SimpleCNN
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+    return TorchClassifier(SimpleCNN())
+
+
+def mlp() -> TorchClassifier:
+    """1000-500-30, as for 20 Newsgroups."""
+    from labelsieve.classifiers.networks import MLP
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+    return TorchClassifier(MLP())
+
+
+def mlp_wide() -> TorchClassifier:
+    """1000-500-300, as for Tiny-ImageNet."""
+    from labelsieve.classifiers.networks import MLP
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+    return TorchClassifier(MLP(hidden=(1000, 500, 300)))
+
+
+def logistic() -> SklearnClassifier:
+    """Multinomial logistic regression on scaled features, regularised for few labels."""
+    return SklearnClassifier(LogisticRegression(C=0.1, max_iter=1000), scale_inputs=True)

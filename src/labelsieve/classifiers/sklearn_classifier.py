@@ -1,0 +1,69 @@
+"""scikit-learn estimators as classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+from labelsieve import registry
+from labelsieve.classifiers.base import Classifier, Progress, flattened
+from labelsieve.classifiers.scaling import InputScaler
+from labelsieve.errors import ConfigurationError
+from labelsieve.types import Array, Ints, Outputs
+
+_SMALLEST_PROBABILITY = 1e-12
+
+
+class SklearnClassifier(Classifier):
+    """Any scikit-learn classifier with ``predict_proba``; logits are log-probabilities, features the inputs.
+
+    ``scale_inputs`` centres and scales features first. It is off for estimators of your own, which may bring a
+    pipeline or need their inputs as they are.
+    """
+
+    def __init__(self, estimator: Any, scale_inputs: bool = False) -> None:
+        self.estimator = estimator
+        self.scale_inputs = scale_inputs
+
+    def with_training(self, method: Any) -> SklearnClassifier:
+        from labelsieve.classifiers.training.vanilla import Vanilla
+
+        if isinstance(method, Vanilla):
+            return self
+        networks = [name for name in registry.names("classifier") if name != "logistic"]
+        raise ConfigurationError(
+            f"training {type(method).__name__!r} changes gradients, and {type(self.estimator).__name__} is trained by "
+            f"scikit-learn. Use training='vanilla', or one of the classifiers {', '.join(map(repr, networks))}."
+        )
+
+    def on_device(self, device: str) -> SklearnClassifier:
+        return self
+
+    def fingerprint(self) -> str:
+        return str(joblib.hash(self.estimator_))[:12]
+
+    def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None:
+        self.n_classes_ = n_classes
+        rows = flattened(x)
+        self.scaler_ = InputScaler(rows) if self.scale_inputs else None
+        estimator = clone(self.estimator)
+        unset = {
+            name: seed
+            for name, value in estimator.get_params().items()
+            if (name == "random_state" or name.endswith("__random_state")) and value is None
+        }
+        self.estimator_ = estimator.set_params(**unset).fit(self._scaled(rows), y)
+        progress(1.0)
+
+    def _outputs(self, x: Array) -> Outputs:
+        rows = self._scaled(flattened(x))
+        probabilities = np.full((len(rows), self.n_classes_), _SMALLEST_PROBABILITY)
+        probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(rows)
+        logits = np.log(np.maximum(probabilities, _SMALLEST_PROBABILITY))
+        return Outputs(logits, rows.astype(np.float32))
+
+    def _scaled(self, rows: Array) -> Array:
+        return rows if self.scaler_ is None else self.scaler_(rows)

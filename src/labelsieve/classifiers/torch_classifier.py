@@ -1,0 +1,127 @@
+"""Networks as classifiers."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import nn
+
+from labelsieve.classifiers.base import Classifier, Progress
+from labelsieve.classifiers.networks import NetworkFactory
+from labelsieve.classifiers.scaling import InputScaler
+from labelsieve.classifiers.training.base import OptimiserSettings, TrainTimeMethod
+from labelsieve.classifiers.training.vanilla import Vanilla
+from labelsieve.errors import ConfigurationError
+from labelsieve.fitting.loop import minimise, resolve_device
+from labelsieve.types import Array, Ints, Outputs
+
+
+class TorchClassifier(Classifier):
+    """A network trained from scratch by SGD with momentum and a cosine schedule.
+
+    ``network`` builds a module for (shape of one point, number of classes); its forward returns logits and the
+    layer before them. Training data stay on the device; batches are rows of one tensor.
+    """
+
+    def __init__(
+        self,
+        network: NetworkFactory,
+        training: TrainTimeMethod | None = None,
+        epochs: int = 50,
+        batch_size: int = 32,
+        learning_rate: float = 0.01,
+        momentum: float = 0.9,
+        weight_decay: float = 0.001,
+        cosine_period: int = 100,
+        device: str = "auto",
+        scoring_batch: int = 1024,
+    ) -> None:
+        self.network = network
+        self.training = training
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.cosine_period = cosine_period
+        self.device = device
+        self.scoring_batch = scoring_batch
+
+    def with_training(self, method: TrainTimeMethod) -> TorchClassifier:
+        copied: TorchClassifier = clone(self).set_params(training=method)
+        return copied
+
+    def on_device(self, device: str) -> TorchClassifier:
+        return self if self.device != "auto" else clone(self).set_params(device=device)
+
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for name, weights in self.module_.state_dict().items():
+            digest.update(name.encode())
+            digest.update(weights.cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()[:12]
+
+    def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None:
+        self.device_ = resolve_device(self.device)
+        self.scaler_ = InputScaler(x)
+        self.module_ = self._build(tuple(x.shape[1:]), n_classes, seed)
+        points = self._to_tensor(x)
+        labels = torch.as_tensor(y, device=self.device_)
+        method = self.training or Vanilla()
+        loss = method.loss(labels, n_classes)
+        self.module_.train()
+        minimise(
+            lambda rows: loss(self._forward(points[rows])[0], rows),
+            method.optimiser(
+                self.module_.parameters(),
+                OptimiserSettings(self.learning_rate, self.momentum, self.weight_decay),
+            ),
+            len(points),
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            cosine_period=self.cosine_period,
+            generator=torch.Generator().manual_seed(seed),
+            device=self.device_,
+            progress=progress,
+        )
+        self.module_.eval()
+
+    @torch.inference_mode()
+    def _outputs(self, x: Array) -> Outputs:
+        parts = [
+            self._forward(self._to_tensor(x[start : start + self.scoring_batch]))
+            for start in range(0, len(x), self.scoring_batch)
+        ]
+        logits = torch.cat([part[0] for part in parts]).float().cpu().numpy()
+        features = torch.cat([part[1] for part in parts]).float().flatten(1).cpu().numpy()
+        return Outputs(logits, features)
+
+    def _build(self, point_shape: tuple[int, ...], n_classes: int, seed: int) -> nn.Module:
+        """Modules draw their first weights from torch's global generator: lent for the moment, then put back."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            # A copy, so that a factory which hands out one module again and again does not go on training it.
+            module = copy.deepcopy(self.network(point_shape, n_classes))
+        return module.to(self.device_)
+
+    def _forward(self, points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        result = self.module_(points)
+        if not (isinstance(result, tuple) and len(result) == 2):
+            raise ConfigurationError(
+                "A network's forward must return two tensors, logits (n, k) and the layer before them (n, d); "
+                f"got {type(result).__name__}."
+            )
+        return result
+
+    def _to_tensor(self, x: Array) -> torch.Tensor:
+        """Scaled, channels first, on the device."""
+        scaled = self.scaler_(x)
+        if scaled.ndim == 3:
+            scaled = scaled[:, None]
+        elif scaled.ndim == 4:
+            scaled = np.moveaxis(scaled, 3, 1)
+        return torch.from_numpy(np.ascontiguousarray(scaled)).to(self.device_)

@@ -1,0 +1,1 @@
+"""Train-time methods: an objective and an optimiser each, over the one training loop."""

@@ -1,0 +1,1 @@
+"""The loop: ask, train, score, set thresholds, label by machine, ask again."""

@@ -1,0 +1,47 @@
+"""The ledger: everything that happened, in order, and never changed afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labelsieve.engine.entries import Entry, RoundClosed
+from labelsieve.engine.state import LedgerState
+from labelsieve.errors import LabelsieveError
+from labelsieve.types import RoundReport
+
+
+class Ledger:
+    """Append-only list of entries. All else — who is unlabelled, who is held out — is ``state``, a fold over them."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self.state = LedgerState()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries)
+
+    def append(self, *entries: Entry) -> None:
+        """Add entries together: all of them, or none if one contradicts what is there."""
+        try:
+            for entry in entries:
+                self.state.apply(entry)
+        except LabelsieveError:
+            self.state = fold(self._entries)
+            raise
+        self._entries.extend(entries)
+
+    @property
+    def rounds(self) -> list[RoundReport]:
+        """Reports of the rounds that are over."""
+        return [entry.report for entry in self if isinstance(entry, RoundClosed)]
+
+
+def fold(entries: list[Entry]) -> LedgerState:
+    """The state that follows from entries: resuming is replaying."""
+    state = LedgerState()
+    for entry in entries:
+        state.apply(entry)
+    return state

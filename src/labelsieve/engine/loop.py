@@ -1,0 +1,257 @@
+"""Algorithm 1 of the paper, as a generator: it yields what must be done (``requests``) and is sent the results."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelsieve.classifiers.base import Classifier
+from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.data.pool import Pool
+from labelsieve.engine.entries import Asked, Assigned, MachineLabelled, Retired, Role, RoundClosed
+from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.progress import Observer
+from labelsieve.engine.requests import AskHumans, FitConfidence, Request, TrainClassifier
+from labelsieve.engine.scoring import score_pool
+from labelsieve.engine.settings import RunSettings
+from labelsieve.engine.stopping import reason_to_stop
+from labelsieve.errors import OneClassError, UnseenClassWarning
+from labelsieve.queries.base import Query, Selection
+from labelsieve.seeding import generator, integer_seed
+from labelsieve.thresholds.base import ThresholdRule
+from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, Outputs, RoundReport
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The exchangeable parts of a run."""
+
+    classifier: Classifier
+    confidence: ConfidenceFunction
+    thresholds: ThresholdRule
+    query: Query
+
+
+class Loop:
+    """One run over one pool. All it remembers between steps is in the ledger, so a new loop can go on from there.
+
+    The entries of a round, the next question included, are appended together: a run that was cut off anywhere goes
+    on as if it had not been.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        given_validation: Pool | None,
+        methods: Methods,
+        settings: RunSettings,
+        ledger: Ledger,
+        observer: Observer,
+    ) -> None:
+        self._pool = pool
+        self._given_validation = given_validation
+        self._methods = methods
+        self._settings = settings
+        self._ledger = ledger
+        self._observer = observer
+
+    def steps(self) -> Generator[Request, Any, str]:
+        """Run to the end; returns why it ended."""
+        yield from self._answers_to_pending()
+        if self._given_validation is None and not self._ledger.state.asked_for(Role.VALIDATION):
+            yield from self._ask_at_random(Role.VALIDATION, self._settings.validation_budget, "validation")
+        if not self._ledger.state.asked_for(Role.TRAIN):
+            yield from self._ask_at_random(Role.TRAIN, self._settings.seed_size, "seed batch")
+        while (reason := self._reason_to_stop()) is None:
+            if self._training_classes().sum() < 2:
+                yield from self._look_for_a_second_class()
+            else:
+                yield from self._round()
+        if self._settings.label_rest and len(self._ledger.state.unlabelled()):
+            yield from self._ask_at_random(Role.REST, len(self._ledger.state.unlabelled()), "rest")
+        return reason
+
+    def _round(self) -> Generator[Request, Any, None]:
+        state, methods, started = self._ledger.state, self._methods, time.perf_counter()
+        number = state.rounds_closed + 1
+        training = state.training()
+        self._observer.round_started(number, len(training))
+        seen = self._training_classes()
+        self._warn_of_unseen(seen)
+        x_train = self._points(training)
+        model: Classifier = yield TrainClassifier(
+            methods.classifier, x_train, state.label[training], len(state.classes), self._seed("classifier", number)
+        )
+        fingerprint = model.fingerprint()
+
+        validation = state.validation()
+        is_calibration = self._calibration_mask(len(validation), number)
+        outputs = model.outputs(self._points(validation))
+        confidence: ConfidenceFunction = yield FitConfidence(
+            methods.confidence,
+            outputs[is_calibration],
+            state.label[validation[is_calibration]],
+            self._seed("confidence", number),
+        )
+        held_out_scores = confidence.score(outputs)
+        evidence = self._threshold_evidence(outputs, held_out_scores, validation, ~is_calibration)
+        thresholds = methods.thresholds.estimate(
+            evidence.scores, evidence.predicted, evidence.correct, len(state.classes)
+        )
+        thresholds[~seen] = np.inf  # never label by machine what the model has not seen
+
+        rows = state.unlabelled()
+        scored = score_pool(self._pool, rows, model, confidence, methods.query, self._observer.scoring)
+        accepted = scored.score >= thresholds[scored.predicted]
+        in_region = held_out_scores >= thresholds[outputs.predicted]
+        rest = rows[~accepted]
+        asked = self._next_question(
+            number, rest, scored.query_summary[~accepted], model, x_train, int((~in_region).sum())
+        )
+        report = RoundReport(
+            number=number,
+            train_points=len(training),
+            calibration_points=int(is_calibration.sum()),
+            threshold_points=int((~is_calibration).sum()),
+            thresholds=thresholds,
+            machine_labelled=int(accepted.sum()),
+            retired_validation=int(in_region.sum()),
+            remaining=len(rest),
+            queried_next=0 if asked is None else len(asked.points),
+            model_fingerprint=fingerprint,
+            seconds=time.perf_counter() - started,
+            held_out=evidence,
+        )
+        self._ledger.append(
+            Assigned(number, Role.CALIBRATION, validation[is_calibration]),
+            Assigned(number, Role.THRESHOLD, validation[~is_calibration]),
+            MachineLabelled(
+                number,
+                rows[accepted],
+                scored.predicted[accepted],
+                scored.score[accepted],
+                thresholds[scored.predicted[accepted]],
+                fingerprint,
+            ),
+            Retired(number, validation[in_region]),
+            RoundClosed(report),
+            *([] if asked is None else [asked]),
+        )
+        self._observer.round_closed(report)
+        yield from self._answers_to_pending()
+
+    def _next_question(
+        self, number: int, rest: Ints, summary: Array, model: Classifier, x_train: Array, validation_left: int
+    ) -> Asked | None:
+        """The next batch by the query strategy, or None if the run ends here."""
+        n = min(self._settings.batch_size, self._train_budget_left(), len(rest))
+        if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left) is not None:
+            return None
+        selection = self._methods.query.select(
+            summary,
+            self._methods.query.summary(model.outputs(x_train)),
+            n,
+            generator(self._settings.random_state, "query", number),
+        )
+        return Asked(number, Role.TRAIN, rest[selection.rows], selection.probabilities)
+
+    def _look_for_a_second_class(self) -> Generator[Request, Any, None]:
+        """A classifier needs two classes: ask on at random until there are, or the budget ends."""
+        state = self._ledger.state
+        n = min(self._settings.batch_size, self._train_budget_left(), len(state.unlabelled()))
+        if n <= 0:
+            (only,) = (state.classes[code] for code in np.unique(state.label[state.training()]))
+            raise OneClassError(
+                f"Training needs at least two classes; all {len(state.training())} answers were {only!r}. If there "
+                "really are others, raise train_budget and continue with ledger=error.ledger.",
+                self._ledger,
+            )
+        yield from self._ask_at_random(Role.TRAIN, n, f"second class {len(state.training())}")
+
+    def _ask_at_random(self, role: Role, n: int, purpose: str) -> Generator[Request, Any, None]:
+        candidates = self._ledger.state.unlabelled()
+        rng = generator(self._settings.random_state, purpose)
+        selection = Selection(rng.choice(len(candidates), size=n, replace=False), np.full(n, n / len(candidates)))
+        self._ledger.append(
+            Asked(self._ledger.state.rounds_closed, role, candidates[selection.rows], selection.probabilities)
+        )
+        yield from self._answers_to_pending()
+
+    def _answers_to_pending(self) -> Generator[Request, Any, None]:
+        pending = self._ledger.state.pending()
+        if len(pending):
+            yield AskHumans(pending, Role(int(self._ledger.state.role[pending[0]])))
+
+    def _reason_to_stop(
+        self,
+        remaining: int | None = None,
+        untrained_labels: int | None = None,
+        rounds: int | None = None,
+        validation_left: int | None = None,
+    ) -> str | None:
+        """As things stand in the ledger, or as they will stand once the current round is written down."""
+        state, reports = self._ledger.state, self._ledger.rounds
+        trained_on = reports[-1].train_points if reports else 0
+        validation = len(state.validation()) if validation_left is None else validation_left
+        return reason_to_stop(
+            remaining=len(state.unlabelled()) if remaining is None else remaining,
+            untrained_labels=len(state.training()) - trained_on if untrained_labels is None else untrained_labels,
+            train_budget_left=self._train_budget_left(),
+            rounds=state.rounds_closed if rounds is None else rounds,
+            max_rounds=self._settings.max_rounds,
+            threshold_points=validation - self._n_calibration(validation),
+            min_support=self._methods.thresholds.min_support,
+        )
+
+    def _train_budget_left(self) -> int:
+        return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)
+
+    def _n_calibration(self, n_validation: int) -> int:
+        """A confidence function that needs no fitting leaves all validation points to the thresholds."""
+        if not self._methods.confidence.needs_fitting:
+            return 0
+        return round(self._settings.calibration_fraction * n_validation)
+
+    def _calibration_mask(self, n_validation: int, number: int) -> Bools:
+        mask = np.zeros(n_validation, dtype=bool)
+        rng = generator(self._settings.random_state, "calibration split", number)
+        mask[rng.permutation(n_validation)[: self._n_calibration(n_validation)]] = True
+        return mask
+
+    def _threshold_evidence(
+        self, outputs: Outputs, scores: Floats, validation: Ints, is_threshold: Bools
+    ) -> HeldOutScores:
+        predicted = outputs.predicted[is_threshold]
+        truth = self._ledger.state.label[validation[is_threshold]]
+        return HeldOutScores(scores[is_threshold], predicted, predicted == truth)
+
+    def _training_classes(self) -> Bools:
+        """Which classes have a training label."""
+        state = self._ledger.state
+        seen = np.zeros(len(state.classes), dtype=bool)
+        seen[state.label[state.training()]] = True
+        return seen
+
+    def _warn_of_unseen(self, seen: Bools) -> None:
+        unseen = [repr(self._ledger.state.classes[code]) for code in np.flatnonzero(~seen)]
+        if unseen:
+            shown = ", ".join(unseen[:10]) + (", …" if len(unseen) > 10 else "")
+            warnings.warn(
+                f"{len(unseen)} classes have no training label yet and get no machine labels this round: {shown}.",
+                UnseenClassWarning,
+                stacklevel=2,
+            )
+
+    def _points(self, points: Ints) -> Array:
+        """Points of the pool, or of the validation data given up front; never a mixture."""
+        if self._given_validation is not None and len(points) and points[0] >= len(self._pool):
+            return self._given_validation.take(points - len(self._pool))
+        return self._pool.take(points)
+
+    def _seed(self, purpose: str, number: int) -> int:
+        return integer_seed(self._settings.random_state, purpose, number)

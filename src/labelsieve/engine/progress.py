@@ -1,0 +1,112 @@
+"""What a watcher of a run is told, and the progress bars made of it."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from labelsieve.engine.entries import Role
+from labelsieve.types import RoundReport
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_TRAINING_SHARE = 0.7
+"""Share of a round's bar that training fills; scoring the pool fills the rest."""
+
+
+class Observer(Protocol):
+    """Told what the loop is doing. Shares run from 0 to 1."""
+
+    def asking(self, n: int, role: Role) -> None: ...
+    def round_started(self, number: int, train_points: int) -> None: ...
+    def training(self, share: float) -> None: ...
+    def scoring(self, share: float) -> None: ...
+    def round_closed(self, report: RoundReport) -> None: ...
+
+
+class Silent:
+    """Watches without a word."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        return None
+
+    def asking(self, n: int, role: Role) -> None:
+        return None
+
+    def round_started(self, number: int, train_points: int) -> None:
+        return None
+
+    def training(self, share: float) -> None:
+        return None
+
+    def scoring(self, share: float) -> None:
+        return None
+
+    def round_closed(self, report: RoundReport) -> None:
+        return None
+
+
+class PlainLines(Silent):
+    """One line per round, for logs and terminals that cannot redraw."""
+
+    def round_closed(self, report: RoundReport) -> None:
+        print(_outcome(report), flush=True)
+
+
+class Bars(Silent):
+    """One live bar per round, on the error stream so that output can be piped."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def asking(self, n: int, role: Role) -> None:
+        # An annotator may be a person at this terminal: no bar moves while they answer.
+        self._progress.console.print(f"asking for {n:,} {role.name.lower()} labels")
+
+    def round_started(self, number: int, train_points: int) -> None:
+        self._round, self._train_points = number, train_points
+        self._task = self._progress.add_task("", total=1.0)
+        self.training(0.0)
+
+    def training(self, share: float) -> None:
+        text = f"round {self._round} · training on {self._train_points:,} labels"
+        self._progress.update(self._task, description=text, completed=_TRAINING_SHARE * share)
+
+    def scoring(self, share: float) -> None:
+        done = _TRAINING_SHARE + (1 - _TRAINING_SHARE) * share
+        self._progress.update(self._task, description=f"round {self._round} · scoring the pool", completed=done)
+
+    def round_closed(self, report: RoundReport) -> None:
+        self._progress.update(self._task, description=_outcome(report), completed=1.0)
+
+
+def _outcome(report: RoundReport) -> str:
+    return (
+        f"round {report.number} · {report.train_points:,} training labels · "
+        f"{report.machine_labelled:,} machine labels · {report.remaining:,} left"
+    )
+
+
+def bars_if_terminal(wanted: bool) -> Silent:
+    """Bars for people, silence for logs."""
+    return Bars() if wanted and sys.stderr.isatty() else Silent()

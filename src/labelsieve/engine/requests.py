@@ -1,0 +1,59 @@
+"""The costly steps of a run, handed out by the loop and performed by whoever drives it.
+
+Keeping them apart from the loop's logic lets one driver do them one by one, and another gather those of many runs and
+train them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sklearn.base import clone
+
+from labelsieve.classifiers.base import Classifier
+from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.engine.entries import Role
+from labelsieve.types import Array, Ints, Outputs
+
+
+@dataclass(frozen=True, eq=False)
+class AskHumans:
+    """The answers to all pending points are wanted in the ledger before the loop goes on."""
+
+    points: Ints
+    role: Role
+
+
+@dataclass(frozen=True, eq=False)
+class TrainClassifier:
+    """A new classifier, trained on these points, is wanted back."""
+
+    classifier: Classifier
+    x: Array
+    y: Ints
+    n_classes: int
+    seed: int
+
+    def perform(self, progress: Callable[[float], None]) -> Classifier:
+        fresh: Classifier = clone(self.classifier)
+        return fresh.fit(self.x, self.y, self.n_classes, seed=self.seed, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class FitConfidence:
+    """A new confidence function, fitted on these calibration points, is wanted back."""
+
+    confidence: ConfidenceFunction
+    outputs: Outputs
+    y: Ints
+    seed: int
+
+    def perform(self) -> ConfidenceFunction:
+        fresh: ConfidenceFunction = clone(self.confidence)
+        if "random_state" in fresh.get_params() and fresh.get_params()["random_state"] is None:
+            fresh.set_params(random_state=self.seed)
+        return fresh.fit(self.outputs, self.y)
+
+
+Request = AskHumans | TrainClassifier | FitConfidence

@@ -1,0 +1,141 @@
+"""The outcome of a run: labels with their provenance, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labelsieve.data.classes import clean_label
+from labelsieve.engine.entries import Role
+from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.state import HUMAN, MACHINE, LedgerState
+from labelsieve.errors import DataError
+from labelsieve.types import Array, Ints, Label, RoundReport, to_numpy
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A run against the truth. ``error``: share of wrong machine labels, None if there are none."""
+
+    error: float | None
+    coverage: float
+    per_class: pd.DataFrame
+    per_round: pd.DataFrame
+    wrong: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What ``autolabel`` returns. All of it follows from ``ledger``, which can be given back to continue the run."""
+
+    ledger: Ledger
+    pool_ids: Array
+    stop_reason: str
+    settings: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def _state(self) -> LedgerState:
+        return self.ledger.state
+
+    @property
+    def classes(self) -> list[Label]:
+        """Class names in the order of their codes."""
+        return list(self._state.classes)
+
+    @property
+    def rounds(self) -> list[RoundReport]:
+        """One report per round."""
+        return self.ledger.rounds
+
+    @property
+    def pool_size(self) -> int:
+        """N_u: all points of the pool, those asked about included."""
+        return self._state.n_pool
+
+    @property
+    def machine_labels(self) -> int:
+        """How many points were labelled by machine."""
+        return int((self._state.source == MACHINE).sum())
+
+    @property
+    def human_labels(self) -> int:
+        """How many labels were asked for and answered, validation included."""
+        return int((self._state.asked & (self._state.source == HUMAN)).sum())
+
+    @property
+    def coverage(self) -> float:
+        """Machine-labelled points / pool size."""
+        return self.machine_labels / self.pool_size
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """One row per labelled point of the pool: id, label, source, role, round, confidence, threshold."""
+        state = self._state
+        rows = np.flatnonzero(state.source[: state.n_pool])
+        source = np.array(["", "human", "machine"])[state.source[rows]]
+        roles = np.array(["", *(role.name.lower() for role in Role)])
+        return pd.DataFrame(
+            {
+                "id": self.pool_ids[rows],
+                "label": self._names()[state.label[rows]],
+                "source": source,
+                "role": np.where(source == "human", roles[state.role[rows]], "machine"),
+                "round": state.round_number[rows],
+                "confidence": state.score[rows],
+                "threshold": state.threshold[rows],
+            }
+        )
+
+    def evaluate(self, y_true: Any) -> Evaluation:
+        """Compare machine labels with the truth: labels by pool row, or a mapping from id to label."""
+        state = self._state
+        truth = self._truth_codes(y_true)
+        rows = np.flatnonzero(state.source[: state.n_pool] == MACHINE)
+        table = pd.DataFrame(
+            {
+                "id": self.pool_ids[rows],
+                "label": self._names()[state.label[rows]],
+                "round": state.round_number[rows],
+                "confidence": state.score[rows],
+                "wrong": state.label[rows] != truth[rows],
+            }
+        )
+        return Evaluation(
+            error=float(table["wrong"].mean()) if len(table) else None,
+            coverage=self.coverage,
+            per_class=_error_by(table, "label", self.classes),
+            per_round=_error_by(table, "round", [report.number for report in self.rounds]),
+            wrong=table[table["wrong"]].drop(columns="wrong").reset_index(drop=True),
+        )
+
+    def _names(self) -> Array:
+        names = self._state.classes
+        if all(isinstance(name, int) for name in names):
+            return np.asarray(names)
+        return np.asarray(names, dtype=object)
+
+    def _truth_codes(self, y_true: Any) -> Ints:
+        if isinstance(y_true, Mapping):
+            y_true = [y_true[id_] for id_ in self.pool_ids.tolist()]
+        truth = to_numpy(y_true)
+        if truth.shape != (self.pool_size,):
+            raise DataError(
+                f"y_true must hold one label per point of the pool ({self.pool_size}); got shape {truth.shape}."
+            )
+        codes = {name: code for code, name in enumerate(self._state.classes)}
+        values, inverse = np.unique(truth, return_inverse=True)
+        value_codes = np.array([codes.get(clean_label(value), -1) for value in values])
+        return np.asarray(value_codes[inverse])
+
+
+def _error_by(table: pd.DataFrame, column: str, values: list[Any]) -> pd.DataFrame:
+    """Machine labels, wrong ones and their share for each value, values without machine labels included."""
+    grouped = table.groupby(column)["wrong"].agg(machine_labels="size", wrong="sum", error="mean")
+    filled = grouped.reindex(values)
+    filled[["machine_labels", "wrong"]] = filled[["machine_labels", "wrong"]].fillna(0).astype(int)
+    return filled.rename_axis(column).reset_index()

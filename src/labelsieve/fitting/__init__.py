@@ -1,0 +1,1 @@
+"""One loop that trains by gradient steps, for classifiers and confidence functions alike."""

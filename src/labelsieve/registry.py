@@ -1,0 +1,61 @@
+"""Names to methods, without importing any method until it is asked for.
+
+Each group maps a name to ``"module:attribute"``. Other packages add theirs through entry points, for example
+``[project.entry-points."labelsieve.confidence"]``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from labelsieve.errors import UnknownMethodError
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "classifier": {
+        "lenet": "labelsieve.classifiers.presets:lenet",
+        "cnn": "labelsieve.classifiers.presets:cnn",
+        "mlp": "labelsieve.classifiers.presets:mlp",
+        "mlp-wide": "labelsieve.classifiers.presets:mlp_wide",
+        "logistic": "labelsieve.classifiers.presets:logistic",
+    },
+    "training": {
+        "vanilla": "labelsieve.classifiers.training.vanilla:Vanilla",
+    },
+    "confidence": {
+        "softmax": "labelsieve.confidence.softmax:Softmax",
+    },
+    "thresholds": {
+        "paper": "labelsieve.thresholds.paper:PaperRule",
+    },
+    "query": {
+        "random": "labelsieve.queries.random:Random",
+        "margin": "labelsieve.queries.margin:Margin",
+        "margin-random": "labelsieve.queries.margin_random:MarginRandom",
+        "entropy": "labelsieve.queries.entropy:Entropy",
+        "least-confidence": "labelsieve.queries.least_confidence:LeastConfidence",
+        "coreset": "labelsieve.queries.coreset:Coreset",
+    },
+}
+
+
+def names(group: str) -> list[str]:
+    """All registered names of a group, built in and from other packages."""
+    return list(_targets(group))
+
+
+def create(group: str, name: str) -> Any:
+    """A new method of that name with its default parameters."""
+    targets = _targets(group)
+    if name not in targets:
+        raise UnknownMethodError(
+            f"{group} must be one of {', '.join(map(repr, targets))}, or an instance; got {name!r}."
+        )
+    module, _, attribute = targets[name].partition(":")
+    return getattr(import_module(module), attribute)()
+
+
+def _targets(group: str) -> dict[str, str]:
+    plugins = {point.name: point.value for point in entry_points(group=f"labelsieve.{group}")}
+    return {**plugins, **BUILT_IN[group]}

@@ -1,0 +1,6 @@
+"""Rules that turn held-out scores into one threshold per class."""
+
+from labelsieve.thresholds.base import ThresholdRule
+from labelsieve.thresholds.paper import PaperRule
+
+__all__ = ["PaperRule", "ThresholdRule"]

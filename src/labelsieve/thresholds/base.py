@@ -1,0 +1,64 @@
+"""What every threshold rule shares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from numbers import Real
+from typing import final
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from labelsieve.errors import ConfigurationError, DataError
+from labelsieve.types import Bools, Floats, Ints
+
+
+class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
+    """Sets, per class, the smallest score at which a machine label is good enough; infinity where none is.
+
+    To add a rule: one file here with a subclass that stores its parameters unchanged (``tolerance`` among them;
+    None means the run's) and implements ``_estimate``; one line in ``registry.py``; a subclass of
+    ``ThresholdRuleContract`` in ``tests/contracts``.
+    """
+
+    tolerance: float | None
+
+    @final
+    def estimate(self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int) -> Floats:
+        """Thresholds (k,) from held-out points: their score, predicted class code, and whether that was right."""
+        scores = np.asarray(scores, dtype=np.float64)
+        predicted = np.asarray(predicted, dtype=np.int64)
+        correct = np.asarray(correct, dtype=bool)
+        if not scores.shape == predicted.shape == correct.shape or scores.ndim != 1:
+            raise DataError(
+                "scores, predicted and correct must be one-dimensional and of one length; "
+                f"got {scores.shape}, {predicted.shape} and {correct.shape}."
+            )
+        if np.isnan(scores).any():
+            raise DataError(f"scores must be numbers; {int(np.isnan(scores).sum())} of {len(scores)} are NaN.")
+        if len(predicted) and not 0 <= predicted.min() <= predicted.max() < n_classes:
+            raise DataError(
+                f"predicted must hold class codes 0 to {n_classes - 1}; got {predicted.min()} to {predicted.max()}."
+            )
+        if self.tolerance is None:
+            raise ConfigurationError("tolerance must be set before thresholds are estimated, e.g. tolerance=0.05.")
+        check_tolerance(self.tolerance)
+        return self._estimate(scores, predicted, correct, n_classes, self.tolerance)
+
+    @property
+    @abstractmethod
+    def min_support(self) -> int:
+        """Fewest held-out points with which the rule can set any threshold; with fewer, more rounds are in vain."""
+
+    @abstractmethod
+    def _estimate(
+        self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float
+    ) -> Floats: ...
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise unless 0 < tolerance < 1."""
+    if not (isinstance(tolerance, Real) and 0 < tolerance < 1):
+        raise ConfigurationError(
+            f"tolerance must lie strictly between 0 and 1 (0.05 allows 5 % wrong machine labels); got {tolerance!r}."
+        )

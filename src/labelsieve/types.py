@@ -1,0 +1,94 @@
+"""What the rooms hand to each other: arrays with a meaning, frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from labelsieve.errors import DataError
+
+Array: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Label: TypeAlias = str | int
+
+
+def to_numpy(values: Any) -> Array:
+    """Any array-like as numpy; tensors are detached and brought to the CPU without importing torch here."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    return np.asarray(values)
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What a classifier says about n points: ``logits`` (n, k) and the layer before them, ``features`` (n, d).
+
+    There is no label in it, so nothing that takes ``Outputs`` can use one.
+    """
+
+    logits: Floats
+    features: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("logits", "features"):
+            object.__setattr__(self, name, to_numpy(getattr(self, name)))
+        if self.logits.ndim != 2 or self.features.ndim != 2:
+            raise DataError(
+                "Outputs needs logits of shape (n, k) and features of shape (n, d); "
+                f"got {self.logits.shape} and {self.features.shape}."
+            )
+        if len(self.logits) != len(self.features):
+            raise DataError(
+                f"Outputs needs one row of features per row of logits; "
+                f"got {len(self.logits)} rows of logits and {len(self.features)} of features."
+            )
+
+    def __len__(self) -> int:
+        return len(self.logits)
+
+    def __getitem__(self, rows: Any) -> Outputs:
+        return Outputs(self.logits[rows], self.features[rows])
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Softmax of the logits, in double precision so that near-certain points do not all tie at 1."""
+        return np.asarray(softmax(self.logits.astype(np.float64), axis=1))
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """The class code with the largest logit."""
+        return np.asarray(self.logits.argmax(axis=1), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """The held-out points a round set its thresholds on, as plotted in the report."""
+
+    scores: Floats
+    predicted: Ints
+    correct: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class RoundReport:
+    """What one round did. Counts are of points; ``thresholds`` has one entry per class, infinity for none."""
+
+    number: int
+    train_points: int
+    calibration_points: int
+    threshold_points: int
+    thresholds: Floats
+    machine_labelled: int
+    retired_validation: int
+    remaining: int
+    queried_next: int
+    model_fingerprint: str
+    seconds: float
+    held_out: HeldOutScores = field(repr=False)
