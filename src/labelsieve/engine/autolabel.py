@@ -28,6 +28,8 @@ from labelsieve.queries.base import Query
 from labelsieve.thresholds.base import ThresholdRule
 from labelsieve.types import Label
 
+_SMALLEST_IMAGE = 16
+
 
 def autolabel(
     pool: Any,
@@ -87,7 +89,7 @@ def autolabel(
         random_state=random_state,
     )
     methods = Methods(
-        classifier=_classifier(classifier, pool).with_training(_method("training", training)).on_device(device),
+        classifier=_trained_by(_classifier(classifier, pool), training).on_device(device),
         confidence=_method("confidence", confidence, ConfidenceFunction),
         thresholds=_with_tolerance(_method("thresholds", thresholds, ThresholdRule), settings.tolerance),
         query=_method("query", query, Query),
@@ -124,8 +126,8 @@ def _drive(loop: Loop, annotator: Annotator, pool: Pool, codes: ClassCodes, ledg
 
 def _classifier(classifier: Any, pool: Pool) -> Classifier:
     """A name, a classifier, a scikit-learn estimator or a factory of torch modules."""
-    if classifier == "auto":
-        classifier = {1: "logistic", 2: "lenet", 3: "cnn"}[len(pool.point_shape)]
+    if isinstance(classifier, str) and classifier == "auto":
+        classifier = _suited_to(pool.point_shape)
     if isinstance(classifier, str):
         created: Classifier = registry.create("classifier", classifier)
         return created
@@ -148,6 +150,20 @@ def _classifier(classifier: Any, pool: Pool) -> Classifier:
         f"classifier must be 'auto', one of {', '.join(map(repr, registry.names('classifier')))}, a scikit-learn "
         f"classifier, or a function (point_shape, n_classes) -> torch module; got {classifier!r}."
     )
+
+
+def _suited_to(point_shape: tuple[int, ...]) -> str:
+    """Networks for images large enough to have something to convolve, logistic regression for the rest."""
+    if len(point_shape) == 1 or min(point_shape[:2]) < _SMALLEST_IMAGE:
+        return "logistic"
+    return "cnn" if len(point_shape) == 3 and point_shape[2] > 1 else "lenet"
+
+
+def _trained_by(classifier: Classifier, training: Any) -> Classifier:
+    """Plain training is what every classifier does unless told otherwise, and needs no torch to say so."""
+    if isinstance(training, str) and training == "vanilla":
+        return classifier
+    return classifier.with_training(_method("training", training))
 
 
 def _method(group: str, method: Any, kind: type = object) -> Any:

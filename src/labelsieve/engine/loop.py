@@ -242,7 +242,7 @@ class Loop:
         if unseen:
             shown = ", ".join(unseen[:10]) + (", …" if len(unseen) > 10 else "")
             warnings.warn(
-                f"{len(unseen)} classes have no training label yet and get no machine labels this round: {shown}.",
+                f"No training label yet, so no machine labels this round, for {len(unseen)} of {len(seen)} classes: {shown}.",
                 UnseenClassWarning,
                 stacklevel=2,
             )

@@ -1,0 +1,87 @@
+"""What every confidence function must do. A new one needs a subclass that says how to make it."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from labelsieve.confidence import ConfidenceFunction, Softmax
+from labelsieve.errors import DataError, NotFittedError
+from labelsieve.types import Outputs
+
+
+def right_and_wrong(n=600, k=4, seed=0, dtype=np.float64):
+    """Outputs of a classifier that is surer where it is right, and the true codes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    strength = rng.uniform(0, 4, size=n)
+    logits = rng.normal(size=(n, k))
+    logits[np.arange(n), y] += strength
+    features = np.c_[strength + rng.normal(size=n), rng.normal(size=(n, 3))]
+    return Outputs(logits.astype(dtype), features.astype(dtype)), y
+
+
+class ConfidenceContract:
+    """Subclass and say how to ``make`` one."""
+
+    def make(self) -> ConfidenceFunction:
+        raise NotImplementedError
+
+    def fitted(self, **problem):
+        return self.make().fit(*right_and_wrong(**problem))
+
+    def test_scores_one_number_per_point(self):
+        outputs, _ = right_and_wrong(50, seed=3)
+        scores = self.fitted().score(outputs)
+        assert scores.shape == (50,)
+        assert np.isfinite(scores).all()
+
+    def test_higher_means_surer(self):
+        outputs, y = right_and_wrong(4000, seed=5)
+        scores, right = self.fitted().score(outputs), outputs.predicted == y
+        assert scores[right].mean() > scores[~right].mean()
+
+    def test_parameters_are_stored_unchanged(self):
+        made = self.make()
+        before = made.get_params()
+        assert clone(made).get_params() == before
+        made.fit(*right_and_wrong())
+        assert made.get_params() == before
+
+    def test_same_seed_same_scores(self):
+        outputs, _ = right_and_wrong(100, seed=2)
+        np.testing.assert_array_equal(self.fitted().score(outputs), self.fitted().score(outputs))
+
+    def test_rows_do_not_depend_on_order_or_company(self):
+        outputs, _ = right_and_wrong(60, seed=4)
+        fitted, order = self.fitted(), np.random.default_rng(0).permutation(60)
+        whole = fitted.score(outputs)
+        np.testing.assert_allclose(fitted.score(outputs[order]), whole[order], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(fitted.score(outputs[7:9]), whole[7:9], rtol=1e-5, atol=1e-7)
+
+    def test_no_label_at_score_time(self):
+        assert list(inspect.signature(self.make().score).parameters) == ["outputs"]
+        assert list(inspect.signature(self.make()._score).parameters) == ["outputs"]
+
+    def test_unfitted_raises(self):
+        if self.make().needs_fitting:
+            with pytest.raises(NotFittedError, match="must be fitted"):
+                self.make().score(right_and_wrong(5)[0])
+
+    def test_lengths_must_agree(self):
+        outputs, y = right_and_wrong(20)
+        with pytest.raises(DataError, match="20 points and 19 labels"):
+            self.make().fit(outputs, y[:-1])
+
+    def test_labels_must_be_codes(self):
+        outputs, y = right_and_wrong(20)
+        with pytest.raises(DataError, match="class codes 0 to 3"):
+            self.make().fit(outputs, y + 1 + 4 * (y == 3))
+
+
+class TestSoftmax(ConfidenceContract):
+    def make(self):
+        return Softmax()

@@ -1,0 +1,41 @@
+"""torch is loaded when a network is trained and not before; the command line answers at once."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+
+def loaded_after(code: str) -> set[str]:
+    script = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import labelsieve.engine.autolabel",
+        "import labelsieve.thresholds, labelsieve.queries, labelsieve.engine.ledger, labelsieve.annotators",
+        "import labelsieve as ls; ls.autolabel, ls.confidence.Softmax, ls.Pool, ls.Outputs",
+        "import numpy as np, labelsieve as ls\n"
+        "x = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "ls.autolabel(x, lambda ids: ids % 2, train_budget=20, validation_budget=20, progress=False)",
+    ],
+)
+def test_without_torch(code):
+    assert "torch" not in loaded_after(code)
+
+
+def test_help_takes_less_than_half_a_second_of_processor_time():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "labelsieve", "--help"], capture_output=True, text=True, check=True, env=os.environ
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert "demo" in done.stdout
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5

@@ -1,0 +1,27 @@
+"""Small pools on which every method can show what it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from labelsieve import registry
+
+NETWORKS = ("lenet", "cnn", "mlp", "mlp-wide")
+
+
+def striped_images(n: int = 150, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """16 × 16 grey images with a bright band at the top, in the middle or at the bottom, under noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    images = rng.normal(100, 25, size=(n, 16, 16))
+    for row, label in enumerate(y):
+        images[row, 5 * label : 5 * label + 6] += 60
+    return images.clip(0, 255).astype(np.uint8), y
+
+
+def quick_classifier(name: str) -> Any:
+    """A registered classifier, with as few epochs as the small problems need."""
+    classifier = registry.create("classifier", name)
+    return classifier.set_params(epochs=4, batch_size=8) if name in NETWORKS else classifier
