@@ -12,7 +12,8 @@ LabelsieveError
 └── NotFittedError (RuntimeError)         a method was used before ``fit``
 
 LabelsieveWarning (UserWarning)
-└── UnseenClassWarning                    a class has no training label yet, so no machine label either
+├── UnseenClassWarning                    a class has no training label yet, so no machine label either
+└── CalibrationWarning                    too little to learn a confidence function from; softmax is used instead
 
 Each message says what was expected, what was found and what to do about it.
 """
@@ -76,3 +77,7 @@ class LabelsieveWarning(UserWarning):
 
 class UnseenClassWarning(LabelsieveWarning):
     """A class has no training label yet."""
+
+
+class CalibrationWarning(LabelsieveWarning):
+    """Too little to learn a confidence function from."""

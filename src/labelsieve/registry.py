@@ -22,9 +22,21 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "training": {
         "vanilla": "labelsieve.classifiers.training.vanilla:Vanilla",
+        "squentropy": "labelsieve.classifiers.training.squentropy:Squentropy",
+        "crl": "labelsieve.classifiers.training.crl:CRL",
+        "fmfp": "labelsieve.classifiers.training.fmfp:FMFP",
     },
     "confidence": {
         "softmax": "labelsieve.confidence.softmax:Softmax",
+        "temperature": "labelsieve.confidence.temperature:Temperature",
+        "top-label-binning": "labelsieve.confidence.top_label_binning:TopLabelBinning",
+        "scaling-binning": "labelsieve.confidence.scaling_binning:ScalingBinning",
+        "dirichlet": "labelsieve.confidence.dirichlet:Dirichlet",
+        "colander": "labelsieve.confidence.colander:Colander",
+        "margin": "labelsieve.confidence.margin:Margin",
+        "entropy": "labelsieve.confidence.entropy:Entropy",
+        "energy": "labelsieve.confidence.energy:Energy",
+        "isotonic": "labelsieve.confidence.isotonic:Isotonic",
     },
     "thresholds": {
         "paper": "labelsieve.thresholds.paper:PaperRule",

@@ -23,9 +23,6 @@ class FromAQuarter(Classifier):
     def with_training(self, method):
         return self
 
-    def on_device(self, device):
-        return self
-
     def _fit(self, x, y, n_classes, seed, progress):
         pass
 

@@ -46,10 +46,6 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
         """A copy that trains by this train-time method; raises if it cannot."""
 
     @abstractmethod
-    def on_device(self, device: str) -> Classifier:
-        """A copy that computes on this device, where that means anything."""
-
-    @abstractmethod
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None: ...
 
     @abstractmethod

@@ -39,9 +39,6 @@ class SklearnClassifier(Classifier):
             f"scikit-learn. Use training='vanilla', or one of the classifiers {', '.join(map(repr, networks))}."
         )
 
-    def on_device(self, device: str) -> SklearnClassifier:
-        return self
-
     def fingerprint(self) -> str:
         return str(joblib.hash(self.estimator_))[:12]
 

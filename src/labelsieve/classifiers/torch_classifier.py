@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from sklearn.base import clone
 from torch import nn
+from torch.optim.swa_utils import AveragedModel, update_bn
 
 from labelsieve.classifiers.base import Classifier, Progress
 from labelsieve.classifiers.networks import NetworkFactory
@@ -18,6 +19,25 @@ from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.loop import minimise, resolve_device
 from labelsieve.types import Array, Ints, Outputs
+
+
+class _WeightAverage:
+    """The mean of a module's weights at the ends of its last epochs, if a train-time method wants it."""
+
+    def __init__(self, module: nn.Module, start: float | None, epochs: int) -> None:
+        self._module = module
+        self._first = epochs + 1 if start is None else min(epochs, int(start * epochs) + 1)
+        self._average = AveragedModel(module) if start is not None else None
+
+    def after_epoch(self, done: int) -> None:
+        if self._average is not None and done >= self._first:
+            self._average.update_parameters(self._module)
+
+    def apply(self, points: torch.Tensor, batch_size: int) -> None:
+        """Put the average in; batch statistics, where a module keeps them, are counted anew for it."""
+        if self._average is not None:
+            self._module.load_state_dict(self._average.module.state_dict())
+            update_bn(torch.split(points, batch_size), self._module)
 
 
 class TorchClassifier(Classifier):
@@ -55,9 +75,6 @@ class TorchClassifier(Classifier):
         copied: TorchClassifier = clone(self).set_params(training=method)
         return copied
 
-    def on_device(self, device: str) -> TorchClassifier:
-        return self if self.device != "auto" else clone(self).set_params(device=device)
-
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
         for name, weights in self.module_.state_dict().items():
@@ -73,6 +90,13 @@ class TorchClassifier(Classifier):
         labels = torch.as_tensor(y, device=self.device_)
         method = self.training or Vanilla()
         loss = method.loss(labels, n_classes)
+        average = _WeightAverage(self.module_, method.averages_from, self.epochs)
+
+        def after_epoch(done: int) -> bool:
+            average.after_epoch(done)
+            progress(done / self.epochs)
+            return True
+
         self.module_.train()
         minimise(
             lambda rows: loss(self._forward(points[rows])[0], rows),
@@ -86,8 +110,9 @@ class TorchClassifier(Classifier):
             cosine_period=self.cosine_period,
             generator=torch.Generator().manual_seed(seed),
             device=self.device_,
-            progress=progress,
+            after_epoch=after_epoch,
         )
+        average.apply(points, self.batch_size)
         self.module_.eval()
 
     @torch.inference_mode()

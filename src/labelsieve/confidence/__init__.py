@@ -1,6 +1,42 @@
 """Confidence functions: how sure can one be that the predicted class is right?"""
 
-from labelsieve.confidence.base import ConfidenceFunction
-from labelsieve.confidence.softmax import Softmax
+from __future__ import annotations
 
-__all__ = ["ConfidenceFunction", "Softmax"]
+from typing import TYPE_CHECKING, Any
+
+from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.confidence.dirichlet import Dirichlet
+from labelsieve.confidence.energy import Energy
+from labelsieve.confidence.entropy import Entropy
+from labelsieve.confidence.isotonic import Isotonic
+from labelsieve.confidence.margin import Margin
+from labelsieve.confidence.scaling_binning import ScalingBinning
+from labelsieve.confidence.softmax import Softmax
+from labelsieve.confidence.temperature import Temperature
+from labelsieve.confidence.top_label_binning import TopLabelBinning
+
+if TYPE_CHECKING:
+    from labelsieve.confidence.colander import Colander
+
+__all__ = [
+    "Colander",
+    "ConfidenceFunction",
+    "Dirichlet",
+    "Energy",
+    "Entropy",
+    "Isotonic",
+    "Margin",
+    "ScalingBinning",
+    "Softmax",
+    "Temperature",
+    "TopLabelBinning",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """torch is loaded only when Colander is asked for."""
+    if name == "Colander":
+        from labelsieve.confidence.colander import Colander
+
+        return Colander
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

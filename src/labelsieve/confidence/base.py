@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from labelsieve.errors import DataError, NotFittedError
+from labelsieve.errors import CalibrationWarning, DataError, NotFittedError
 from labelsieve.types import Floats, Ints, Outputs
+
+MIN_CALIBRATION_POINTS = 10
 
 
 class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
@@ -23,6 +26,7 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     """
 
     needs_fitting: ClassVar[bool] = True
+    fallback_: str | None
 
     @final
     def fit(self, outputs: Outputs, y: Ints) -> Self:
@@ -33,7 +37,15 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
         n_classes = outputs.logits.shape[1]
         if len(y) and not (y.dtype.kind in "iu" and 0 <= y.min() <= y.max() < n_classes):
             raise DataError(f"fit needs class codes 0 to {n_classes - 1} as labels; got {np.unique(y)[:10]}.")
-        if self.needs_fitting:
+        self.fallback_ = self._too_little_to_learn_from(outputs, y) if self.needs_fitting else None
+        if self.fallback_:
+            warnings.warn(
+                f"{type(self).__name__} cannot be learned: {self.fallback_}. Softmax is used instead; more validation "
+                "labels, or a larger calibration_fraction, would help.",
+                CalibrationWarning,
+                stacklevel=2,
+            )
+        elif self.needs_fitting:
             self._fit(outputs, y.astype(np.int64))
         self.n_classes_ = n_classes
         return self
@@ -47,11 +59,34 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
             raise DataError(
                 f"{type(self).__name__} was fitted for {self.n_classes_} classes; got {outputs.logits.shape[1]}."
             )
-        return np.asarray(self._score(outputs), dtype=np.float64)
+        score = top_probability(outputs) if getattr(self, "fallback_", None) else self._score(outputs)
+        return np.asarray(score, dtype=np.float64)
 
-    def _fit(self, outputs: Outputs, y: Ints) -> Any:
+    @staticmethod
+    def _too_little_to_learn_from(outputs: Outputs, y: Ints) -> str | None:
+        """Why calibration points say nothing about when the classifier is right, if they do not."""
+        if len(y) < MIN_CALIBRATION_POINTS:
+            return f"it needs at least {MIN_CALIBRATION_POINTS} calibration points and got {len(y)}"
+        if len(np.unique(y)) < 2:
+            return f"all {len(y)} calibration points are of one class"
+        right = int((outputs.predicted == y).sum())
+        if right in (0, len(y)):
+            return f"the classifier is {'right' if right else 'wrong'} on all {len(y)} calibration points"
+        return None
+
+    def _fit(self, outputs: Outputs, y: Ints) -> None:
         """Only called when ``needs_fitting``; such classes implement it."""
         raise NotFittedError(f"{type(self).__name__} says it needs fitting but does not implement _fit.")
 
     @abstractmethod
     def _score(self, outputs: Outputs) -> Floats: ...
+
+
+def top_probability(outputs: Outputs) -> Floats:
+    """The largest softmax probability."""
+    return np.asarray(outputs.probabilities.max(axis=1))
+
+
+def of_predicted(values: Floats, outputs: Outputs) -> Floats:
+    """The entry of each row that belongs to the predicted class."""
+    return np.asarray(values[np.arange(len(outputs)), outputs.predicted])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.confidence.base import ConfidenceFunction, top_probability
 from labelsieve.types import Floats, Outputs
 
 
@@ -16,4 +14,4 @@ class Softmax(ConfidenceFunction):
     needs_fitting: ClassVar[bool] = False
 
     def _score(self, outputs: Outputs) -> Floats:
-        return np.asarray(outputs.probabilities.max(axis=1))
+        return top_probability(outputs)

@@ -89,8 +89,8 @@ def autolabel(
         random_state=random_state,
     )
     methods = Methods(
-        classifier=_trained_by(_classifier(classifier, pool), training).on_device(device),
-        confidence=_method("confidence", confidence, ConfidenceFunction),
+        classifier=_on_device(_trained_by(_classifier(classifier, pool), training), device),
+        confidence=_on_device(_method("confidence", confidence, ConfidenceFunction), device),
         thresholds=_with_tolerance(_method("thresholds", thresholds, ThresholdRule), settings.tolerance),
         query=_method("query", query, Query),
     )
@@ -175,6 +175,11 @@ def _method(group: str, method: Any, kind: type = object) -> Any:
             f"{group} must be one of {', '.join(map(repr, registry.names(group)))}, or an instance; got {method!r}."
         )
     return method
+
+
+def _on_device(method: Any, device: str) -> Any:
+    """A copy that computes on this device, unless it has none or was given one of its own."""
+    return clone(method).set_params(device=device) if method.get_params().get("device") == "auto" else method
 
 
 def _with_tolerance(rule: ThresholdRule, tolerance: float) -> ThresholdRule:

@@ -242,7 +242,8 @@ class Loop:
         if unseen:
             shown = ", ".join(unseen[:10]) + (", …" if len(unseen) > 10 else "")
             warnings.warn(
-                f"No training label yet, so no machine labels this round, for {len(unseen)} of {len(seen)} classes: {shown}.",
+                f"No training label yet, so no machine labels this round, for {len(unseen)} of {len(seen)} classes: "
+                f"{shown}.",
                 UnseenClassWarning,
                 stacklevel=2,
             )

@@ -21,12 +21,13 @@ def minimise(
     cosine_period: int,
     generator: torch.Generator,
     device: torch.device,
-    progress: Callable[[float], None] | None = None,
+    after_epoch: Callable[[int], bool],
 ) -> None:
     """Take ``epochs`` passes over shuffled batches (one full batch for None).
 
     The learning rate falls as half a cosine over ``cosine_period`` epochs. The optimiser is given a closure, so
-    that one which looks twice at a batch needs no loop of its own.
+    that one which looks twice at a batch needs no loop of its own. ``after_epoch`` is told how many epochs are done
+    and returns True to go on.
     """
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda epoch: 0.5 * (1 + math.cos(math.pi * epoch / cosine_period))
@@ -44,8 +45,8 @@ def minimise(
 
             optimiser.step(closure)  # type: ignore[arg-type]
         schedule.step()
-        if progress is not None:
-            progress((epoch + 1) / epochs)
+        if not after_epoch(epoch + 1):
+            break
 
 
 def resolve_device(name: str) -> torch.device:

@@ -18,9 +18,9 @@ _PROMISES = {
 
 def headline(summary: Summary) -> tuple[str, str, str]:
     """The error as a label, a figure and what it was counted on; never a zero where nothing was counted."""
-    tolerance = f"tolerance {percent(summary.tolerance)}"
+    tolerance = f"tolerance of {percent(summary.tolerance)}"
     if not summary.machine:
-        return "Wrong machine labels", "no machine labels", f"so there is no error to report; {tolerance}"
+        return "Wrong machine labels", "no machine labels", f"so there is no error to report; run at a {tolerance}"
     if summary.truth is not None and summary.truth.share is not None:
         verdict = "within" if summary.truth.share <= summary.tolerance else "above"
         return (
@@ -29,12 +29,12 @@ def headline(summary: Summary) -> tuple[str, str, str]:
             f"{fraction(summary.truth)}, against the truth; {verdict} the {tolerance}",
         )
     if summary.held_out.share is None:
-        return "Wrong machine labels", "not known", f"no held-out point reached a threshold; {tolerance}"
-    return (
-        "Wrong machine labels, estimated",
-        f"≈ {percent(summary.held_out.share)}",
-        f"{fraction(summary.held_out)} held-out points at or above the thresholds; {tolerance}",
-    )
+        return "Wrong machine labels", "not known", f"no held-out point reached a threshold; run at a {tolerance}"
+    basis = f"held-out points at or above the thresholds, which were chosen on them; run at a {tolerance}"
+    if not summary.held_out.wrong:
+        # "0 %" would read as a promise; what is known is that none was seen.
+        return "Wrong, estimated", f"0 seen in {summary.held_out.of:,}", basis
+    return "Wrong, estimated", f"≈ {percent(summary.held_out.share)}", f"{fraction(summary.held_out)} {basis}"
 
 
 def promise(run: Run) -> tuple[str, str]:
@@ -48,14 +48,15 @@ def promise(run: Run) -> tuple[str, str]:
 
 def grounds(summary: Summary) -> list[str]:
     """What the error shown rests on."""
-    sentences = []
+    if not summary.rounds:
+        return ["No model was trained, so nothing was labelled by machine."]
     if not summary.machine:
-        points = sum(row.report.threshold_points for row in summary.rounds[-1:])
         return [
-            f"No class reached a threshold that passed, so nothing was labelled by machine. The last round had "
-            f"{plural(points, 'held-out point')} to set thresholds on. More held-out labels, more training labels or "
-            "a higher tolerance may change that."
+            "No class reached a threshold that passed, so nothing was labelled by machine. The last round had "
+            f"{plural(summary.rounds[-1].report.threshold_points, 'held-out point')} to set thresholds on. More "
+            "held-out labels, more training labels or a higher tolerance may change that."
         ]
+    sentences = []
     if summary.truth is not None:
         sentences.append(
             f"The truth was given and all {plural(summary.machine, 'machine label')} were compared with it, so the "
@@ -83,7 +84,7 @@ def weakest(summary: Summary) -> str | None:
         f"“{display_name(weak.name)}” in round {weak.round_number} rest on "
         f"{plural(weak.held_out.of, 'held-out point')}, {weak.held_out.wrong or 'none'} of them wrong. Even had that "
         f"threshold been fixed beforehand, an error of up to {percent(weak.held_out.upper_bound)} would be compatible "
-        "with that (exact one-sided 95 % bound)."
+        "with that (exact one-sided 95\u00a0% bound)."
     )
 
 

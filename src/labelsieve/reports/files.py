@@ -22,7 +22,7 @@ def write_report(run: Run, out: str | os.PathLike[str], *, y_true: Any = None, t
     """
     title = title or _DEFAULT_TITLE
     summary = summarise(run, y_true)
-    # All texts are made before the first is written, so a failure leaves no half report behind.
+    # All texts are made before the folder is touched, so a mistake in the arguments leaves nothing behind.
     texts = {
         "labels.csv": run.labels.to_csv(index=False, lineterminator="\n"),
         "run.json": record_json(run, summary, title),
@@ -30,18 +30,19 @@ def write_report(run: Run, out: str | os.PathLike[str], *, y_true: Any = None, t
     }
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        _write_atomically(folder / name, text)
+    _write_atomically({folder / name: text for name, text in texts.items()})
     return folder / "report.html"
 
 
-def _write_atomically(path: Path, text: str) -> None:
-    """Readers see the old file or the new one, never a part of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+def _write_atomically(texts: dict[Path, str]) -> None:
+    """Readers see old files or new ones, never a part of one; if the disk is full, all old ones stay."""
+    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in texts}
     try:
-        # Names from file systems may hold what UTF-8 cannot; it is spelled out rather than lost.
-        temporary.write_bytes(text.encode("utf-8", errors="backslashreplace"))
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        for path, text in texts.items():
+            # Names from file systems may hold what UTF-8 cannot; it is spelled out rather than lost.
+            temporary[path].write_bytes(text.encode("utf-8", errors="backslashreplace"))
+        for path in texts:
+            os.replace(temporary[path], path)
+    finally:
+        for part in temporary.values():
+            part.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import jinja2
 import numpy as np
@@ -75,7 +76,7 @@ def page_html(run: Run, summary: Summary, title: str) -> str:
 def _coverage_picture(summary: Summary) -> Picture:
     steps = _steps([(row.report.number, row.coverage_so_far) for row in summary.rounds])
     alt = f"Line chart of the share of the pool labelled by machine after each round: {steps}."
-    return picture(lambda theme: coverage_figure(summary.rounds, theme), alt)
+    return picture(partial(coverage_figure, summary.rounds), alt)
 
 
 def _error_picture(summary: Summary) -> Picture:
@@ -88,7 +89,7 @@ def _error_picture(summary: Summary) -> Picture:
         f"Chart of the share of wrong {basis}, all rounds so far: {_steps(shares)}. "
         f"The tolerance is {percent(summary.tolerance)}."
     )
-    return picture(lambda theme: error_figure(summary.rounds, summary.tolerance, theme), alt)
+    return picture(partial(error_figure, summary.rounds, summary.tolerance), alt)
 
 
 def _steps(values: list[tuple[int, float | None]]) -> str:
@@ -121,9 +122,7 @@ def _panels(run: Run, row: RoundSummary) -> tuple[list[Panel], bool]:
         )
         name = display_name(run.classes[code])
         drawn = picture(
-            lambda theme, right=right, wrong=wrong, threshold=threshold: score_figure(
-                right, wrong, threshold, axis, theme
-            ),
+            partial(score_figure, right, wrong, threshold, axis),
             f"Scores of held-out points predicted as {name}: {caption}.",
         )
         panels.append(Panel(shortened(name, 40), caption, drawn))
@@ -141,4 +140,4 @@ def _bars(summary: Summary) -> Picture:
         f"Bars of labels per class for {plural(len(chosen), 'class')}, by machine and by humans; "
         "the table below has the numbers."
     )
-    return picture(lambda theme: class_figure(chosen, theme), alt)
+    return picture(partial(class_figure, chosen), alt)

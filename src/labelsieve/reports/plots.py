@@ -25,8 +25,8 @@ _SHARE_OF_STRIP = 0.3
 
 def coverage_figure(rounds: Sequence[RoundSummary], theme: Theme) -> Figure:
     """Share of the pool labelled by machine, after each round."""
-    figure = Figure(figsize=(4.6, 2.8), layout="constrained")
-    ax = styled(figure.add_subplot(), theme)
+    figure = Figure(figsize=(4.6, 2.8))
+    ax = styled(figure.add_axes((0.155, 0.165, 0.83, 0.815)), theme)
     numbers = [row.report.number for row in rounds]
     coverage = [row.coverage_so_far for row in rounds]
     ax.fill_between(numbers, coverage, color=theme.machine, alpha=0.15, linewidth=0)
@@ -36,15 +36,15 @@ def coverage_figure(rounds: Sequence[RoundSummary], theme: Theme) -> Figure:
             ax.annotate(percent(y), (x, y), (0, 7), textcoords="offset points", ha="center", color=theme.ink)
     ax.set(ylim=(0, 1.08), xlabel="round", ylabel="labelled by machine")
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    ax.yaxis.set_major_formatter(PercentFormatter(1))
+    ax.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     _round_axis(ax, numbers, theme)
     return figure
 
 
 def error_figure(rounds: Sequence[RoundSummary], tolerance: float, theme: Theme) -> Figure:
     """Share of wrong labels: of each round alone, and of all rounds so far; against the truth where it is known."""
-    figure = Figure(figsize=(4.6, 2.8), layout="constrained")
-    ax = styled(figure.add_subplot(), theme)
+    figure = Figure(figsize=(4.6, 2.8))
+    ax = styled(figure.add_axes((0.155, 0.165, 0.83, 0.815)), theme)
     numbers = [row.report.number for row in rounds]
     alone = _shares([row.held_out if row.truth is None else row.truth for row in rounds])
     so_far = _shares([row.held_out_so_far if row.truth_so_far is None else row.truth_so_far for row in rounds])
@@ -64,7 +64,7 @@ def error_figure(rounds: Sequence[RoundSummary], tolerance: float, theme: Theme)
     top = float(np.nanmax([tolerance, *so_far, *alone]))
     ax.set(ylim=(0, top * 1.45), xlabel="round")
     ax.set_ylabel("wrong machine labels" if known else "wrong held-out points")
-    ax.yaxis.set_major_formatter(PercentFormatter(1))
+    ax.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     if np.isnan(so_far).all():
         ax.text(0.5, 0.3, "no machine labels, so no error", transform=ax.transAxes, ha="center", color=theme.ink)
     ax.legend(loc="upper center", ncols=3, frameon=False, labelcolor=theme.ink, fontsize=8, columnspacing=1.2)
@@ -78,9 +78,10 @@ def score_figure(right: Floats, wrong: Floats, threshold: float, axis: ScoreAxis
     Wrong ones are drawn one by one since a single one above the threshold matters, and as a bar among hundreds
     of right ones it could not be seen.
     """
-    figure = Figure(figsize=(3.1, 1.9), layout="constrained")
-    ax = styled(figure.add_subplot(), theme)
-    counts, edges = np.histogram(axis.place(right), bins=np.linspace(axis.low, axis.high, _BINS + 1))
+    figure = Figure(figsize=(3.1, 1.9))
+    ax = styled(figure.add_axes((0.11, 0.235, 0.88, 0.745)), theme)
+    place = float(axis.place(np.array([threshold]))[0])
+    counts, edges = np.histogram(axis.place(right), bins=_edges(axis, place))
     top = max(1.0, float(counts.max()))
     strip = _SHARE_OF_STRIP * top
     ax.bar(edges[:-1], counts, np.diff(edges), align="edge", color=theme.machine, edgecolor="none")
@@ -88,10 +89,9 @@ def score_figure(right: Floats, wrong: Floats, threshold: float, axis: ScoreAxis
     places = np.unique(axis.place(wrong).round(3))
     x = np.repeat(places, 3)
     y = np.tile([-0.25 * strip, -0.95 * strip, np.nan], len(places))
-    ax.plot(x, y, color=theme.wrong, linewidth=1.4, solid_capstyle="butt")
+    ax.plot(x, y, color=theme.wrong, linewidth=1.4, solid_capstyle="butt", zorder=4)
     ax.axhline(0, color=theme.ink, linewidth=0.8)
     if np.isfinite(threshold):
-        place = float(axis.place(np.array([threshold]))[0])
         ax.axvspan(place, axis.high, color=theme.machine, alpha=0.14, linewidth=0)
         ax.axvline(place, color=theme.ink, linewidth=1.4)
     ax.set(xlim=(axis.low, axis.high), ylim=(-1.1 * strip, 1.08 * top), xlabel="confidence score")
@@ -120,6 +120,13 @@ def class_figure(classes: Sequence[ClassSummary], theme: Theme) -> Figure:
     ax.tick_params(axis="y", length=0)
     figure.legend(loc="outside upper left", ncols=2, frameon=False, labelcolor=theme.ink)
     return figure
+
+
+def _edges(axis: ScoreAxis, threshold: float) -> Floats:
+    """Bins of which one begins at the threshold, so that no bar lies on both sides of it."""
+    width = (axis.high - axis.low) / _BINS
+    below, above = np.ceil((threshold - axis.low) / width), np.ceil((axis.high - threshold) / width)
+    return np.asarray(threshold + width * np.arange(-below, above + 1))
 
 
 def _shares(counts: Sequence[Wrong]) -> list[float]:

@@ -35,7 +35,7 @@ class ScoreAxis:
             scores = logit(np.clip(scores, _CLOSEST_TO_0, 1 - _CLOSEST_TO_1))
         return np.clip(scores, self.low, self.high)
 
-    def ticks(self, at_most: int = 5) -> tuple[list[float], list[str]]:
+    def ticks(self, at_most: int = 6) -> tuple[list[float], list[str]]:
         """Places and texts of the ticks."""
         if not self.stretched:
             places = MaxNLocator(at_most).tick_values(self.low, self.high)

@@ -195,7 +195,7 @@ def _weakest(run: Run) -> Evidence | None:
         for name, held_out in zip(run.classes, _by_class(report, len(run.classes)), strict=True):
             if machine[name]:
                 evidence.append(Evidence(name, report.number, machine[name], held_out))
-    return max(evidence, key=lambda item: item.held_out.upper_bound, default=None)
+    return max(evidence, key=lambda item: (item.held_out.upper_bound, item.machine_labels), default=None)
 
 
 def _row(table: Any, position: int) -> Wrong:

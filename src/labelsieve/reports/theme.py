@@ -7,6 +7,7 @@ import io
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def styled(ax: Axes, theme: Theme) -> Axes:
 def _data_uri(draw: Callable[[Theme], Figure], theme: Theme) -> str:
     # Text stays text (fonttype "none"), so the reader's fonts draw class names in any script; the fonts here need
     # not have those letters, which is all the silenced warning says. The salt makes equal drawings equal bytes.
-    settings = {
+    settings: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": "labelsieve",
         "font.family": "sans-serif",

@@ -9,13 +9,15 @@ _JOINERS = "\u200c\u200d"
 
 
 def percent(share: float) -> str:
-    """Three significant digits. 0 % and 100 % are kept for shares that are exactly that."""
+    """Three significant digits. 0 % and 100 % are kept for shares that are exactly that. The space does not break."""
     if share <= 0 or share >= 1:
-        return f"{100 * share:g} %"
-    if share < 1e-5:
-        return "< 0.001 %"
-    text = f"{100 * share:.3g}"
-    return "> 99.9 %" if text == "100" else f"{text} %"
+        text = f"{100 * share:g}"
+    elif share < 1e-5:
+        text = "< 0.001"
+    else:
+        text = f"{100 * share:.3g}"
+        text = "> 99.9" if text == "100" else text
+    return f"{text}\u00a0%"
 
 
 def plural(n: int, noun: str) -> str:

@@ -30,6 +30,9 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
     say) lives in the closure that ``loss`` returns, never on the method.
     """
 
+    averages_from: float | None = None
+    """Share of the epochs after which the weights are averaged over epochs; None to keep the last ones."""
+
     @abstractmethod
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
         """The loss of one fit on training points with these labels."""

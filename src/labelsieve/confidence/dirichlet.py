@@ -1,0 +1,70 @@
+"""Full Dirichlet calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from labelsieve.confidence.base import ConfidenceFunction, of_predicted
+from labelsieve.types import Floats, Ints, Outputs
+
+_SMALLEST_LOG_PROBABILITY = -30.0
+
+
+class Dirichlet(ConfidenceFunction):
+    """softmax(W · log p + b) of the classifier's probabilities p, by maximum likelihood (Kull et al. 2019).
+
+    ``l2`` is the weight of the squared entries of W and b together, as in the reference code of the auto-labelling
+    paper. With ``off_diagonal=True`` it bears on the mean squared off-diagonal entry of W alone and ``intercept`` on
+    the mean squared entry of b, which is what the method's authors recommend. Started at W = 1, b = 0: the
+    classifier's own softmax.
+    """
+
+    def __init__(
+        self, l2: float = 0.01, off_diagonal: bool = False, intercept: float = 0.01, max_iterations: int = 300
+    ) -> None:
+        self.l2 = l2
+        self.off_diagonal = off_diagonal
+        self.intercept = intercept
+        self.max_iterations = max_iterations
+
+    def _fit(self, outputs: Outputs, y: Ints) -> None:
+        log_p, k, rows = _log_probabilities(outputs), outputs.logits.shape[1], np.arange(len(y))
+        weight_penalty, bias_penalty = self._penalties(k)
+
+        def objective(parameters: Floats) -> tuple[float, Floats]:
+            weights, bias = parameters[:-k].reshape(k, k), parameters[-k:]
+            logits = log_p @ weights.T + bias
+            logits -= logits.max(axis=1, keepdims=True)
+            of_truth = logits[rows, y]
+            residual = np.exp(logits, out=logits)  # in place: this is the cost of a fit with many classes
+            total = residual.sum(axis=1)
+            value = (np.log(total) - of_truth).mean()
+            value += (weight_penalty * weights**2).sum() + (bias_penalty * bias**2).sum()
+            residual /= total[:, None] * len(y)
+            residual[rows, y] -= 1 / len(y)
+            gradient = residual.T @ log_p + 2 * weight_penalty * weights
+            return float(value), np.r_[gradient.ravel(), residual.sum(axis=0) + 2 * bias_penalty * bias]
+
+        start = np.r_[np.eye(k).ravel(), np.zeros(k)]
+        found = minimize(
+            objective, start, jac=True, method="L-BFGS-B", options={"maxiter": self.max_iterations, "maxcor": 20}
+        )
+        self.weights_, self.bias_ = found.x[:-k].reshape(k, k), found.x[-k:]
+
+    def _score(self, outputs: Outputs) -> Floats:
+        logits = _log_probabilities(outputs) @ self.weights_.T + self.bias_
+        return of_predicted(np.asarray(softmax(logits, axis=1)), outputs)
+
+    def _penalties(self, k: int) -> tuple[Floats, float]:
+        """Weight of each squared entry of W, and of each squared entry of b."""
+        if self.off_diagonal:
+            return self.l2 / (k * (k - 1)) * (1 - np.eye(k)), self.intercept / k
+        return np.full((k, k), self.l2), self.l2
+
+
+def _log_probabilities(outputs: Outputs) -> Floats:
+    """Bounded below, so that one confident mistake does not drown the rest."""
+    log_p = log_softmax(outputs.logits.astype(np.float64), axis=1)
+    return np.asarray(np.maximum(log_p, _SMALLEST_LOG_PROBABILITY))
