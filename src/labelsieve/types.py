@@ -78,7 +78,10 @@ class HeldOutScores:
 
 @dataclass(frozen=True, eq=False)
 class RoundReport:
-    """What one round did. Counts are of points; ``thresholds`` has one entry per class, infinity for none."""
+    """What one round did. Counts are of points; ``thresholds`` has one entry per class, infinity for none.
+
+    ``confidence_fallback``: why softmax stood in for the confidence function, if it did.
+    """
 
     number: int
     train_points: int
@@ -90,5 +93,6 @@ class RoundReport:
     remaining: int
     queried_next: int
     model_fingerprint: str
+    confidence_fallback: str | None
     seconds: float
     held_out: HeldOutScores = field(repr=False)

@@ -6,10 +6,12 @@ import inspect
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 
+from labelsieve import confidence, registry
 from labelsieve.confidence import ConfidenceFunction, Softmax
-from labelsieve.errors import DataError, NotFittedError
+from labelsieve.errors import CalibrationWarning, DataError, NotFittedError
 from labelsieve.types import Outputs
 
 
@@ -76,6 +78,62 @@ class ConfidenceContract:
         with pytest.raises(DataError, match="20 points and 19 labels"):
             self.make().fit(outputs, y[:-1])
 
+    @pytest.mark.parametrize("k", [2, 10, 200])
+    def test_few_and_many_classes(self, k):
+        outputs, _ = right_and_wrong(300, k=k, seed=1)
+        scores = self.fitted(n=600, k=k).score(outputs)
+        assert scores.shape == (300,)
+        assert np.isfinite(scores).all()
+
+    def test_single_precision_and_tensors(self):
+        fitted = self.fitted(dtype=np.float32)
+        outputs, _ = right_and_wrong(200, seed=6, dtype=np.float32)
+        scores = fitted.score(outputs)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        arrays = (outputs.logits, outputs.features)
+        on_device = Outputs(*(torch.tensor(values, device=device, requires_grad=True) for values in arrays))
+        np.testing.assert_allclose(fitted.score(on_device), scores, rtol=1e-6)
+        doubled = Outputs(outputs.logits.astype(float), outputs.features.astype(float))
+        np.testing.assert_allclose(fitted.score(doubled), scores, rtol=1e-4, atol=1e-5)
+
+    @pytest.mark.parametrize(
+        ("problem", "message"),
+        [
+            ("empty", "at least 10 calibration points and got 0"),
+            ("tiny", "at least 10 calibration points and got 9"),
+            ("one class", "all .* calibration points are of one class"),
+            ("all right", "right on all"),
+            ("all wrong", "wrong on all"),
+        ],
+    )
+    def test_too_little_to_learn_from_falls_back_to_softmax_and_says_so(self, problem, message):
+        outputs, y = right_and_wrong(300)
+        match problem:
+            case "empty" | "tiny":
+                rows = np.arange(0 if problem == "empty" else 9)
+            case "one class":
+                rows = np.flatnonzero(y == 2)
+            case "all right":
+                rows = np.flatnonzero(outputs.predicted == y)
+            case _:
+                rows = np.flatnonzero(outputs.predicted != y)
+        made = self.make()
+        if not made.needs_fitting:
+            made.fit(outputs[rows], y[rows])
+            return
+        with pytest.warns(CalibrationWarning, match=message):
+            made.fit(outputs[rows], y[rows])
+        np.testing.assert_array_equal(made.score(outputs), Softmax().score(outputs))
+
+    def test_a_new_fit_forgets_the_fallback(self):
+        made = self.make()
+        outputs, y = right_and_wrong(300)
+        if made.needs_fitting:
+            with pytest.warns(CalibrationWarning):
+                made.fit(outputs[:5], y[:5])
+        made.fit(outputs, y)
+        np.testing.assert_array_equal(made.score(outputs), self.make().fit(outputs, y).score(outputs))
+
     def test_labels_must_be_codes(self):
         outputs, y = right_and_wrong(20)
         with pytest.raises(DataError, match="class codes 0 to 3"):
@@ -84,4 +142,59 @@ class ConfidenceContract:
 
 class TestSoftmax(ConfidenceContract):
     def make(self):
-        return Softmax()
+        return confidence.Softmax()
+
+
+class TestTemperature(ConfidenceContract):
+    def make(self):
+        return confidence.Temperature()
+
+
+class TestTopLabelBinning(ConfidenceContract):
+    def make(self):
+        return confidence.TopLabelBinning()
+
+
+class TestScalingBinning(ConfidenceContract):
+    def make(self):
+        return confidence.ScalingBinning()
+
+
+class TestDirichlet(ConfidenceContract):
+    def make(self):
+        return confidence.Dirichlet()
+
+
+class TestColander(ConfidenceContract):
+    def make(self):
+        return confidence.Colander()
+
+
+class TestMargin(ConfidenceContract):
+    def make(self):
+        return confidence.Margin()
+
+
+class TestEntropy(ConfidenceContract):
+    def make(self):
+        return confidence.Entropy()
+
+
+class TestEnergy(ConfidenceContract):
+    def make(self):
+        return confidence.Energy()
+
+
+class TestIsotonic(ConfidenceContract):
+    def make(self):
+        return confidence.Isotonic()
+
+
+class TestColanderAsPrinted(ConfidenceContract):
+    def make(self):
+        return confidence.Colander(anchor=None, alpha=10.0, epochs=40)
+
+
+def test_every_registered_function_has_a_contract():
+    covered = {type(contract().make()) for contract in ConfidenceContract.__subclasses__()}
+    assert {type(registry.create("confidence", name)) for name in registry.BUILT_IN["confidence"]} <= covered

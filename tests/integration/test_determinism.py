@@ -49,10 +49,8 @@ def test_calibration_split_differs_by_seed_and_round(small_run):
             return outputs.probabilities.max(axis=1)
 
     def splits(seed):
-        # A tolerance that labels nothing keeps all validation points in use.
-        run = small_run(
-            random_state=seed, confidence=Fitted(), tolerance=1e-6, thresholds=ls.thresholds.PaperRule(c1=9)
-        )
+        # A rule that nothing passes keeps all validation points in use.
+        run = small_run(random_state=seed, confidence=Fitted(), thresholds=ls.thresholds.PaperRule(min_coverage=1.1))
         return [e.points.tolist() for e in run.ledger if isinstance(e, Assigned) and e.role is Role.CALIBRATION]
 
     first, second = splits(0), splits(1)

@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 import torch
-from scipy.special import softmax
 from torch import nn
 
-from labelsieve.confidence.base import ConfidenceFunction, of_predicted
+from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
@@ -22,14 +21,15 @@ _FIRST_THRESHOLD_QUANTILE = 0.3
 
 
 class Colander(ConfidenceFunction):
-    """g(x) = softmax(β · logits + W₂ tanh(W₁ z))[ŷ], fitted together with thresholds t to minimise −P̃ + λ Ẽ (P3).
+    """g(x) = softmax(W₂ tanh(W₁ z))[ŷ], fitted together with thresholds t to minimise −P̃ + λ Ẽ (P3).
 
     z is the classifier's logits and the layer before them; W₁ has 2 (k + d₂) rows. P̃ and Ẽ are the paper's smooth
     coverage and error with scale ``alpha``; ``penalty`` is λ. The fitted thresholds ``thresholds_`` are for
     inspection: the ones that are used come from the threshold split.
 
-    anchor: ``"temperature"`` starts at the temperature-scaled softmax, W₂ at 0, so that learning can only add to
-        it; None is the printed form (β = 0, random start), which over-fits: see docs/methods.md.
+    anchor: ``"temperature"`` puts the temperature-scaled logits inside the softmax, starts W₂ at 0, and lets one more
+        output s(z) raise or lower the predicted class alone, g = softmax(logits / T + W₂ tanh(W₁ z) + s(z) · e_ŷ)[ŷ];
+        learning then begins at a good score. None is the printed form. docs/methods.md has what each part brings.
     features: ``"concat"`` for z as above, ``"logits"`` or ``"prelogits"`` for one half of it.
     per_class: one threshold per class, or one for all.
     standardise: z to zero mean and unit variance over the calibration points.
@@ -41,8 +41,8 @@ class Colander(ConfidenceFunction):
 
     def __init__(
         self,
-        alpha: float = 30.0,
-        penalty: float = 10.0,
+        alpha: float = 10.0,
+        penalty: float = 5.0,
         anchor: Literal["temperature"] | None = "temperature",
         features: Literal["concat", "logits", "prelogits"] = "concat",
         per_class: bool = True,
@@ -91,9 +91,9 @@ class Colander(ConfidenceFunction):
         best = BestEpoch([*self.network_.parameters(), thresholds], self.patience)
 
         def loss(rows: torch.Tensor) -> torch.Tensor:
-            margins = self._confidence(points, rows) - (
-                thresholds[points.predicted[rows]] if self.per_class else thresholds
-            )
+            predicted = points.predicted[rows]
+            confidence = self._confidence(points.anchor[rows], self.network_(points.z[rows]), predicted)
+            margins = confidence - (thresholds[predicted] if self.per_class else thresholds)
             coverage = surrogate_coverage(margins, self.alpha)
             return -coverage + self.penalty * surrogate_error(margins, points.wrong[rows], self.alpha)
 
@@ -128,10 +128,10 @@ class Colander(ConfidenceFunction):
     def _score(self, outputs: Outputs) -> Floats:
         device = next(self.network_.parameters()).device
         z = torch.as_tensor((self._inputs(outputs) - self.centre_) / self.spread_, dtype=torch.float32, device=device)
-        # In double precision from here on, so that near-certain points do not all tie at 1.
-        learned = self.network_(z).double().cpu().numpy()
-        scores = np.asarray(softmax(self.beta_ * outputs.logits.astype(np.float64) + learned, axis=1))
-        return of_predicted(scores, outputs)
+        anchor = torch.as_tensor(self.beta_ * outputs.logits, dtype=torch.float64, device=device)
+        predicted = torch.as_tensor(outputs.predicted, device=device)
+        # The softmax is in double precision, so that near-certain points do not all tie at 1.
+        return self._confidence(anchor, self.network_(z).double(), predicted).cpu().numpy()
 
     def _split(self, n: int, seed: int) -> tuple[Ints, Ints]:
         """Rows to learn from, and rows to choose the epoch by."""
@@ -159,7 +159,7 @@ class Colander(ConfidenceFunction):
         """Modules draw their first weights from torch's global generator: lent for the moment, then put back."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            last = nn.Linear(2 * width, n_classes)
+            last = nn.Linear(2 * width, n_classes + 1 if self.anchor else n_classes)
             network = nn.Sequential(nn.Linear(width, 2 * width), nn.Tanh(), last)
         if self.anchor:
             nn.init.zeros_(last.weight)
@@ -169,13 +169,19 @@ class Colander(ConfidenceFunction):
     def _first_thresholds(self, points: _Points, n_classes: int) -> torch.Tensor:
         """Inside the range of the first scores: a threshold that nothing, or everything, exceeds has no gradient."""
         with torch.no_grad():
-            scores = self._confidence(points, torch.arange(len(points.z), device=points.z.device))
+            scores = self._confidence(points.anchor, self.network_(points.z), points.predicted)
             first = torch.quantile(scores, _FIRST_THRESHOLD_QUANTILE)
         return first.repeat(n_classes if self.per_class else 1).requires_grad_()
 
-    def _confidence(self, points: _Points, rows: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = points.anchor[rows] + self.network_(points.z[rows])
-        return logits.softmax(dim=1).gather(1, points.predicted[rows, None])[:, 0]
+    def _confidence(self, anchor: torch.Tensor, learned: torch.Tensor, predicted: torch.Tensor) -> torch.Tensor:
+        """g(x)[ŷ] from β · logits and what the network says."""
+        n_classes, of_predicted = anchor.shape[1], predicted[:, None]
+        logits = anchor + learned[:, :n_classes]
+        if self.anchor:
+            # A shift of all classes alike cancels in a softmax. This output is where evidence goes that speaks for or
+            # against a prediction whatever its class.
+            logits = logits.scatter_add(1, of_predicted, learned[:, n_classes:])
+        return logits.softmax(dim=1).gather(1, of_predicted)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,6 +124,7 @@ class Loop:
             remaining=len(rest),
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=fingerprint,
+            confidence_fallback=confidence.fallback_,
             seconds=time.perf_counter() - started,
             held_out=evidence,
         )

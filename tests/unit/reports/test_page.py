@@ -181,3 +181,10 @@ def test_few_and_many_classes(n_classes: int, known: bool) -> None:
 )
 def test_percent_never_rounds_to_a_claim(share: float, text: str) -> None:
     assert percent(share) == text.replace(" %", "\u00a0%")
+
+
+@pytest.mark.filterwarnings("ignore::labelsieve.errors.CalibrationWarning")
+def test_a_round_that_fell_back_to_softmax_says_so():
+    easy = label_blobs(["a", "b"], spread=0.1, confidence="temperature")
+    assert easy.run.rounds[0].confidence_fallback
+    assert "Round 1 used plain softmax as confidence: the classifier is right on all 75" in words(page(easy.run))
