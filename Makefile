@@ -14,8 +14,8 @@ test: lint types imports
 	$(BIN)/pytest -n 2
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 
 types: $(INSTALLED)
 	$(BIN)/mypy

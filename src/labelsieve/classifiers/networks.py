@@ -36,12 +36,13 @@ class LeNet5:
         height, width, channels = _image_shape(point_shape, "lenet")
         missing_h, missing_w = max(0, 32 - height), max(0, 32 - width)
         padding = (missing_w // 2, missing_w - missing_w // 2, missing_h // 2, missing_h - missing_h // 2)
+        map_h, map_w = (((side - 4) // 2 - 4) // 2 - 4 for side in (height + missing_h, width + missing_w))
         body = nn.Sequential(
             nn.ZeroPad2d(padding),
             nn.Conv2d(channels, 6, 5), nn.Tanh(), nn.AvgPool2d(2),
             nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2),
             nn.Conv2d(16, 120, 5), nn.Tanh(),
-            nn.AdaptiveAvgPool2d(1),  # leaves 32 × 32 inputs as they are
+            nn.AvgPool2d((map_h, map_w)),  # 1 × 1 for inputs of 32 × 32
             nn.Flatten(),
             nn.Linear(120, 84), nn.Tanh(),
         )  # fmt: skip
@@ -63,12 +64,14 @@ class SimpleCNN:
         for before, first, second in ((channels, 32, 64), (64, 128, 128), (128, 256, 256)):
             layers += [nn.Conv2d(before, first, 3, padding=1), nn.ReLU()]
             layers += [nn.Conv2d(first, second, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
-        rows, columns = min(4, height // 8), min(4, width // 8)
+        map_h, map_w = height // 8, width // 8
+        pool = (max(1, map_h // 4), max(1, map_w // 4))
+        last_maps = 256 * (map_h // pool[0]) * (map_w // pool[1])
         body = nn.Sequential(
             *layers,
-            nn.AdaptiveAvgPool2d((rows, columns)),  # leaves 32 × 32 inputs as they are
+            nn.AvgPool2d(pool),  # 1 × 1 for inputs of 32 × 32; larger ones come down to about 4 × 4 maps
             nn.Flatten(),
-            nn.Linear(256 * rows * columns, 1024), nn.ReLU(),
+            nn.Linear(last_maps, 1024), nn.ReLU(),
             nn.Linear(1024, 512), nn.ReLU(),
         )  # fmt: skip
         return BodyAndHead(body, 512, n_classes)

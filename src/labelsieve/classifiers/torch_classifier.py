@@ -17,7 +17,7 @@ from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.classifiers.training.base import OptimiserSettings, TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError
-from labelsieve.fitting.loop import minimise, resolve_device
+from labelsieve.fitting.loop import minimise, repeatable, resolve_device
 from labelsieve.types import Array, Ints, Outputs
 
 
@@ -98,29 +98,31 @@ class TorchClassifier(Classifier):
             return True
 
         self.module_.train()
-        minimise(
-            lambda rows: loss(self._forward(points[rows])[0], rows),
-            method.optimiser(
-                self.module_.parameters(),
-                OptimiserSettings(self.learning_rate, self.momentum, self.weight_decay),
-            ),
-            len(points),
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            cosine_period=self.cosine_period,
-            generator=torch.Generator().manual_seed(seed),
-            device=self.device_,
-            after_epoch=after_epoch,
-        )
-        average.apply(points, self.batch_size)
+        with repeatable():
+            minimise(
+                lambda rows: loss(self._forward(points[rows])[0], rows),
+                method.optimiser(
+                    self.module_.parameters(),
+                    OptimiserSettings(self.learning_rate, self.momentum, self.weight_decay),
+                ),
+                len(points),
+                epochs=self.epochs,
+                batch_size=self.batch_size,
+                cosine_period=self.cosine_period,
+                generator=torch.Generator().manual_seed(seed),
+                device=self.device_,
+                after_epoch=after_epoch,
+            )
+            average.apply(points, self.batch_size)
         self.module_.eval()
 
     @torch.inference_mode()
     def _outputs(self, x: Array) -> Outputs:
-        parts = [
-            self._forward(self._to_tensor(x[start : start + self.scoring_batch]))
-            for start in range(0, len(x), self.scoring_batch)
-        ]
+        with repeatable():
+            parts = [
+                self._forward(self._to_tensor(x[start : start + self.scoring_batch]))
+                for start in range(0, len(x), self.scoring_batch)
+            ]
         logits = torch.cat([part[0] for part in parts]).float().cpu().numpy()
         features = torch.cat([part[1] for part in parts]).float().flatten(1).cpu().numpy()
         return Outputs(logits, features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import torch
 
@@ -47,6 +48,11 @@ def minimise(
         schedule.step()
         if not after_epoch(epoch + 1):
             break
+
+
+def repeatable() -> AbstractContextManager[None]:
+    """Inside, a GPU gives the same result for the same input every time, and in full single precision."""
+    return torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False)
 
 
 def resolve_device(name: str) -> torch.device:
