@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
+from scipy.special import entr, softmax
 
 from labelsieve.errors import DataError
 
@@ -23,6 +23,8 @@ def to_numpy(values: Any) -> Array:
     """Any array-like as numpy; tensors are detached and brought to the CPU without importing torch here."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
+        if str(values.dtype) == "torch.bfloat16":  # numpy has no such type
+            values = values.float()
     return np.asarray(values)
 
 
@@ -60,6 +62,17 @@ class Outputs:
     def probabilities(self) -> Floats:
         """Softmax of the logits, in double precision so that near-certain points do not all tie at 1."""
         return np.asarray(softmax(self.logits.astype(np.float64), axis=1))
+
+    @cached_property
+    def margins(self) -> Floats:
+        """Difference between the two largest softmax probabilities."""
+        top_two = np.partition(self.probabilities, -2, axis=1)[:, -2:]
+        return np.asarray(top_two[:, 1] - top_two[:, 0])
+
+    @cached_property
+    def entropies(self) -> Floats:
+        """Entropy of the softmax."""
+        return np.asarray(entr(self.probabilities).sum(axis=1))
 
     @cached_property
     def predicted(self) -> Ints:

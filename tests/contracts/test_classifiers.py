@@ -85,7 +85,7 @@ class TestLeNet(ClassifierContract):
 
 class TestCNN(ClassifierContract):
     def make(self):
-        return quick_classifier("cnn").set_params(epochs=8, learning_rate=0.03)
+        return quick_classifier("cnn").set_params(epochs=12)
 
 
 class TestMLP(ClassifierContract):
@@ -160,6 +160,44 @@ def test_a_module_without_features_is_told_what_to_return():
     classifier = TorchClassifier(lambda shape, k: nn.Sequential(nn.Flatten(), nn.Linear(shape[0], k)), epochs=1)
     with pytest.raises(ConfigurationError, match="must return two tensors"):
         classifier.fit(np.random.default_rng(0).normal(size=(8, 3)), np.arange(8) % 2, 2, seed=0)
+
+
+class WithDropoutAndBatchNorm(TwoOutputs):
+    def __init__(self, point_shape, n_classes):
+        super().__init__(point_shape, n_classes)
+        self.noise, self.norm = nn.Dropout(0.5), nn.BatchNorm1d(16)
+
+    def forward(self, x):
+        features = self.norm(self.noise(self.before(x.flatten(1)).tanh()))
+        return self.last(features), features
+
+
+class TestModuleThatDrawsWhileTraining(ClassifierContract):
+    def make(self):
+        return TorchClassifier(WithDropoutAndBatchNorm, epochs=20)
+
+
+def test_a_last_batch_of_one_point_does_not_stop_batch_norm():
+    x, y = striped_images(33)
+    fitted = TorchClassifier(WithDropoutAndBatchNorm, epochs=2, batch_size=32).fit(x, y, 3, seed=0)
+    assert np.isfinite(fitted.outputs(x).logits).all()
+
+
+@pytest.mark.parametrize("name", ["logistic", "mlp"])
+def test_a_feature_on_a_large_scale_does_not_drown_the_others(name):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    useful, noise = 2.0 * y + rng.normal(size=400), 1e4 * rng.normal(size=(400, 3))
+    time_stamp = 1.7e9 + 10 * y + rng.normal(size=400)
+    for columns in (np.c_[useful, noise], np.c_[time_stamp, noise]):
+        fitted = quick_classifier(name).fit(columns[:200], y[:200], 2, seed=0)
+        assert (fitted.outputs(columns[200:]).predicted == y[200:]).mean() > 0.75
+
+
+def test_a_network_that_diverges_says_so():
+    x, y = striped_images(60)
+    with pytest.raises(ConfigurationError, match=r"training diverged\. Lower its learning rate"):
+        quick_classifier("mlp").set_params(learning_rate=1e12).fit(x, y, 3, seed=0).outputs(x)
 
 
 def test_training_leaves_the_global_generators_alone():

@@ -38,14 +38,14 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     y = rng.integers(k, size=n)
     x = np.c_[np.arange(n), rng.normal(size=(n, 2)) * draw(st.sampled_from([0.2, 1.0, 4.0])) + 2 * y[:, None]]
-    train = draw(st.integers(4, n // 3))
+    train, validation = draw(st.integers(4, n // 3)), draw(st.integers(k, n // 3))
     return {
         "x": x,
         "y": y,
         "given": draw(st.booleans()),
         "classes": draw(st.sampled_from([k, None])),
         "train_budget": train,
-        "validation_budget": draw(st.integers(k, n // 3)),
+        "validation_budget": validation,
         "seed_size": draw(st.none() | st.integers(1, train)),
         "batch_size": draw(st.none() | st.integers(1, train)),
         "query": draw(st.sampled_from(list(registry.BUILT_IN["query"]))),
@@ -53,7 +53,7 @@ def problems(draw):
         "label_rest": draw(st.booleans()),
         "tolerance": draw(st.sampled_from([0.01, 0.1, 0.5])),
         "random_state": draw(st.integers(0, 1000)),
-        "thresholds": ls.thresholds.PaperRule(min_points=draw(st.integers(1, 11))),
+        "thresholds": ls.thresholds.PaperRule(min_points=draw(st.integers(1, min(11, validation)))),
     }
 
 

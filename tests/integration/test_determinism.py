@@ -40,6 +40,7 @@ def test_another_seed_draws_otherwise(small_run):
         assert set(points.tolist()) != set(second[purpose].tolist()), purpose
 
 
+@pytest.mark.filterwarnings("ignore::labelsieve.errors.CalibrationWarning")
 def test_calibration_split_differs_by_seed_and_round(small_run):
     class Fitted(ls.confidence.ConfidenceFunction):
         def _fit(self, outputs, y):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
+from sklearn.naive_bayes import GaussianNB
 
 import labelsieve as ls
 from labelsieve.errors import AnnotatorError, ConfigurationError
@@ -64,6 +65,20 @@ def test_interrupt_from_the_keyboard_keeps_the_answers(small_run, blobs):
     assert_frame_equal(small_run(ledger=ledger).labels, small_run().labels)
 
 
+def test_interrupt_from_the_keyboard_in_the_middle_of_a_batch(small_run, blobs):
+    def one_by_one(ids):
+        for number, id_ in enumerate(ids):
+            if number == 39:
+                raise KeyboardInterrupt
+            yield blobs[1][id_]
+
+    ledger = ls.Ledger()
+    with pytest.raises(KeyboardInterrupt):
+        small_run(annotator=one_by_one, ledger=ledger)
+    assert (ledger.state.source == 1).sum() == 39
+    assert_frame_equal(small_run(ledger=ledger).labels, small_run().labels)
+
+
 def test_unusable_answers_are_asked_for_again_and_no_others(small_run, blobs):
     def with_a_gap(ids):
         labels = blobs[1][ids].tolist()
@@ -83,6 +98,49 @@ def test_continuing_a_finished_run_changes_nothing(small_run, blobs):
     again = small_run(annotator=annotator, ledger=finished)
     assert annotator.asked == []
     assert_frame_equal(again.labels, finished.labels)
+
+
+@pytest.mark.parametrize("first_stop", [1, 2, 3])
+def test_stopped_by_max_rounds_and_continued_is_the_uninterrupted_run(small_run, first_stop):
+    stopped = small_run(max_rounds=first_stop)
+    assert_frame_equal(small_run(ledger=stopped).labels, small_run().labels)
+
+
+def test_continuing_from_its_ledger_leaves_a_run_as_it_was(small_run):
+    stopped = small_run(max_rounds=1)
+    before = (stopped.human_labels, len(stopped.rounds))
+    small_run(ledger=stopped.ledger)
+    assert (stopped.human_labels, len(stopped.rounds)) == before
+
+
+def test_an_error_from_anywhere_brings_the_ledger_along(small_run):
+    class Broken(GaussianNB):
+        def fit(self, x, y, sample_weight=None):
+            raise RuntimeError("no licence")
+
+    with pytest.raises(RuntimeError, match="no licence") as caught:
+        small_run(classifier=Broken())
+    assert "All 114 labels answered so far are kept" in caught.value.__notes__[0]
+    assert_frame_equal(small_run(ledger=caught.value.ledger).labels, small_run().labels)
+
+
+def test_a_class_can_be_added_when_going_on_but_none_replaced(small_run, blobs):
+    with pytest.raises(AnnotatorError, match="classes=") as caught:
+        small_run(classes=[0, 1])
+    with pytest.raises(ConfigurationError, match=r"more classes, not with others: it has \[0, 1\], got \[1, 2\]"):
+        small_run(classes=[1, 2], ledger=caught.value.ledger)
+    run = small_run(classes=[0, 1, 2], ledger=caught.value.ledger)
+    assert set(run.labels["label"]) == {0, 1, 2}
+
+
+def test_other_validation_data_is_refused(blobs):
+    x, y = blobs
+    settings = {"classes": 3, "train_budget": 40, "classifier": "logistic", "progress": False}
+    annotator = ls.SimulatedAnnotator(y[:200])
+    run = ls.autolabel(x[:200], annotator, validation=(x[200:], y[200:]), **settings)
+    for other in ((x[200:][::-1], y[200:]), (x[200:], y[200:][::-1])):
+        with pytest.raises(ConfigurationError, match="validation_fingerprint was"):
+            ls.autolabel(x[:200], annotator, validation=other, ledger=run, **settings)
 
 
 def test_a_finished_run_can_be_given_a_larger_budget_and_stays_as_it_was(small_run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import labelsieve as ls
 from labelsieve.errors import DataError
@@ -39,15 +40,38 @@ def test_strings_as_ids_and_labels(blobs):
     assert by_array.error < 0.2
 
 
+def test_strings_beside_numbers_as_labels(blobs):
+    x, y = blobs
+    names = [("a", 1, "1")[code] for code in y]
+    run = ls.autolabel(x, ls.SimulatedAnnotator(names), train_budget=60, validation_budget=90, progress=False)
+    assert set(run.classes) == {"a", 1, "1"}
+    plain = ls.autolabel(x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=90, progress=False)
+    assert run.evaluate(names).error == run.evaluate(dict(enumerate(names))).error == plain.evaluate(y).error
+
+
+def test_truth_with_gaps(small_run, blobs):
+    known = dict(enumerate(blobs[1].tolist()))
+    del known[7]
+    with pytest.raises(DataError, match="no label for 1 points; the first is 7"):
+        small_run().evaluate(known)
+
+
+def test_answers_by_mapping_and_by_tensor(small_run, blobs):
+    by_id = small_run(annotator=lambda ids: {int(id_): int(blobs[1][id_]) for id_ in reversed(ids)})
+    by_tensor = small_run(annotator=lambda ids: torch.tensor(blobs[1][ids]))
+    assert by_id.labels.equals(small_run().labels)
+    assert by_tensor.labels.equals(small_run().labels)
+
+
 def test_no_machine_labels_no_error(small_run, blobs):
-    run = small_run(thresholds=ls.thresholds.PaperRule(min_points=1000))
+    run = small_run(thresholds=ls.thresholds.PaperRule(min_coverage=1.1))
     assert run.machine_labels == 0
     assert run.evaluate(blobs[1]).error is None
-    assert run.stop_reason == "too few validation points are left to set any threshold"
+    assert run.stop_reason == "the train budget is used"
 
 
 def test_truth_of_the_wrong_length(small_run, blobs):
-    with pytest.raises(DataError, match=r"one label per point of the pool \(300\); got shape \(299,\)"):
+    with pytest.raises(DataError, match=r"one label per point of the pool \(300\); got 299"):
         small_run().evaluate(blobs[1][:-1])
 
 

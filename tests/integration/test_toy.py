@@ -20,6 +20,9 @@ class FromAQuarter(Classifier):
     def fingerprint(self):
         return "toy"
 
+    def check(self, x, n_classes):
+        pass
+
     def with_training(self, method):
         return self
 

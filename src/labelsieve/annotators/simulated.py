@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from labelsieve.data.classes import label_list
 from labelsieve.errors import DataError
-from labelsieve.types import Array, to_numpy
+from labelsieve.types import Array
 
 
 class SimulatedAnnotator:
@@ -22,10 +23,12 @@ class SimulatedAnnotator:
         self.asked: list[Any] = []
         if isinstance(y, Mapping):
             self._labels = dict(y)
-        elif ids is not None:
-            self._labels = dict(zip(np.asarray(list(ids)).tolist(), to_numpy(y).tolist(), strict=True))
         else:
-            self._labels = dict(enumerate(to_numpy(y).tolist()))
+            labels = label_list(y)
+            names = list(range(len(labels))) if ids is None else np.asarray(list(ids)).tolist()
+            if len(names) != len(labels):
+                raise DataError(f"SimulatedAnnotator needs one label per id; got {len(labels)} and {len(names)} ids.")
+            self._labels = dict(zip(names, labels, strict=True))
 
     def label(self, ids: Array) -> list[Any]:
         wanted = np.asarray(ids).tolist()

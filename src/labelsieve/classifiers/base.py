@@ -9,7 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from labelsieve.errors import NotFittedError
+from labelsieve.errors import ConfigurationError, NotFittedError
 from labelsieve.types import Array, Ints, Outputs
 
 Progress = Callable[[float], None]
@@ -27,15 +27,20 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     def fit(self, x: Array, y: Ints, n_classes: int, *, seed: int, progress: Progress | None = None) -> Self:
         """Train on points and their class codes (codes without a point are allowed)."""
         self._fit(x, y, n_classes, seed, progress or _unwatched)
-        self.fitted_ = True
+        self.n_classes_ = n_classes
         return self
 
     @final
     def outputs(self, x: Array) -> Outputs:
         """Logits and the layer before, for any points."""
-        if not hasattr(self, "fitted_"):
+        if not hasattr(self, "n_classes_"):
             raise NotFittedError(f"{type(self).__name__} must be fitted before it predicts.")
-        return self._outputs(x)
+        return self._checked(self._outputs(x), self.n_classes_)
+
+    @abstractmethod
+    def check(self, x: Array, n_classes: int) -> None:
+        """Raise ``ConfigurationError`` if this (unfitted) classifier cannot take points like these; nobody has been
+        asked for a label yet."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -44,6 +49,20 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def with_training(self, method: Any) -> Classifier:
         """A copy that trains by this train-time method; raises if it cannot."""
+
+    @final
+    @staticmethod
+    def _checked(outputs: Outputs, n_classes: int) -> Outputs:
+        """The outputs, unless they cannot be used."""
+        if outputs.logits.shape[1] != n_classes:
+            raise ConfigurationError(
+                f"The classifier must give one logit per class, {n_classes} in all; got {outputs.logits.shape[1]}."
+            )
+        if not np.isfinite(outputs.logits).all():
+            raise ConfigurationError(
+                "The classifier's outputs are not finite numbers: its training diverged. Lower its learning rate."
+            )
+        return outputs
 
     @abstractmethod
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None: ...

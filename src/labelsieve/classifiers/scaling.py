@@ -7,23 +7,23 @@ import numpy as np
 from labelsieve.classifiers.base import flattened
 from labelsieve.types import Array, Floats
 
-_SHRINK = 0.1
-"""Share of the mean variance added to each, so that a feature that hardly varies in training is not blown up."""
+_FARTHEST = 10.0
+"""In standard deviations: a feature that hardly varies in training must not drown the others elsewhere."""
 
 
 class InputScaler:
-    """Centres and scales each feature, or each channel of images, to about unit variance."""
+    """Centres and scales each feature, or each channel of images, to unit variance."""
 
     def __init__(self, x: Array) -> None:
         columns = self._columns(x).astype(np.float64)
-        variance = columns.var(axis=0)
-        spread = np.sqrt(variance + _SHRINK * variance.mean())
-        self._mean = columns.mean(axis=0).astype(np.float32)
-        self._spread = np.where(spread > 0, spread, 1.0).astype(np.float32)
+        self._mean, spread = columns.mean(axis=0), columns.std(axis=0)
+        self._spread = np.where(spread > 0, spread, 1.0)
 
     def __call__(self, x: Array) -> Floats:
-        scaled = (self._columns(x).astype(np.float32) - self._mean) / self._spread
-        return np.asarray(scaled.reshape(x.shape))
+        # In double precision until centred: large offsets (time stamps) would swallow the differences.
+        scaled = (self._columns(x) - self._mean) / self._spread
+        near: Floats = np.clip(scaled, -_FARTHEST, _FARTHEST).astype(np.float32)
+        return near.reshape(x.shape)
 
     @staticmethod
     def _columns(x: Array) -> Array:

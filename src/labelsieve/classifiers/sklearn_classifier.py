@@ -39,28 +39,33 @@ class SklearnClassifier(Classifier):
             f"scikit-learn. Use training='vanilla', or one of the classifiers {', '.join(map(repr, networks))}."
         )
 
+    def check(self, x: Array, n_classes: int) -> None:
+        """Nothing can be said before it is fitted: estimators differ in how many points they need."""
+
     def fingerprint(self) -> str:
-        return str(joblib.hash(self.estimator_))[:12]
+        return self.fingerprint_
 
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None:
-        self.n_classes_ = n_classes
-        rows = flattened(x)
-        self.scaler_ = InputScaler(rows) if self.scale_inputs else None
+        self.width_ = n_classes
+        self.scaler_ = InputScaler(x) if self.scale_inputs else None
+        rows = self._rows(x)
         estimator = clone(self.estimator)
         unset = {
             name: seed
             for name, value in estimator.get_params().items()
             if (name == "random_state" or name.endswith("__random_state")) and value is None
         }
-        self.estimator_ = estimator.set_params(**unset).fit(self._scaled(rows), y)
+        self.estimator_ = estimator.set_params(**unset).fit(rows, y)
+        # What it was taught, since an estimator of somebody's own need not be something that can be hashed.
+        self.fingerprint_ = str(joblib.hash([repr(self.estimator), rows, y, seed]))[:12]
         progress(1.0)
 
     def _outputs(self, x: Array) -> Outputs:
-        rows = self._scaled(flattened(x))
-        probabilities = np.full((len(rows), self.n_classes_), _SMALLEST_PROBABILITY)
+        rows = self._rows(x)
+        probabilities = np.full((len(rows), self.width_), _SMALLEST_PROBABILITY)
         probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(rows)
         logits = np.log(np.maximum(probabilities, _SMALLEST_PROBABILITY))
         return Outputs(logits, rows.astype(np.float32))
 
-    def _scaled(self, rows: Array) -> Array:
-        return rows if self.scaler_ is None else self.scaler_(rows)
+    def _rows(self, x: Array) -> Array:
+        return flattened(x if self.scaler_ is None else self.scaler_(x))

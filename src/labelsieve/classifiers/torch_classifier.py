@@ -17,7 +17,7 @@ from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.classifiers.training.base import OptimiserSettings, TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError
-from labelsieve.fitting.loop import minimise, repeatable, resolve_device
+from labelsieve.fitting.loop import batches, minimise, own_randomness, repeatable_kernels, resolve_device
 from labelsieve.types import Array, Ints, Outputs
 
 
@@ -37,7 +37,7 @@ class _WeightAverage:
         """Put the average in; batch statistics, where a module keeps them, are counted anew for it."""
         if self._average is not None:
             self._module.load_state_dict(self._average.module.state_dict())
-            update_bn(torch.split(points, batch_size), self._module)
+            update_bn(batches(points, batch_size), self._module)
 
 
 class TorchClassifier(Classifier):
@@ -75,6 +75,20 @@ class TorchClassifier(Classifier):
         copied: TorchClassifier = clone(self).set_params(training=method)
         return copied
 
+    def check(self, x: Array, n_classes: int) -> None:
+        self.device_ = resolve_device(self.device)
+        try:
+            module = self._build(tuple(x.shape[1:]), n_classes, seed=0)
+        except ConfigurationError:
+            raise
+        except Exception as error:
+            raise ConfigurationError(
+                f"network must be a function (point_shape, n_classes) -> torch module; called with "
+                f"({tuple(x.shape[1:])}, {n_classes}) it raised {type(error).__name__}: {error}"
+            ) from error
+        self.scaler_, self.module_ = InputScaler(x), module.eval()
+        self._checked(self._outputs(x), n_classes)
+
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
         for name, weights in self.module_.state_dict().items():
@@ -98,7 +112,7 @@ class TorchClassifier(Classifier):
             return True
 
         self.module_.train()
-        with repeatable():
+        with own_randomness(seed, self.device_), repeatable_kernels():
             minimise(
                 lambda rows: loss(self._forward(points[rows])[0], rows),
                 method.optimiser(
@@ -118,7 +132,7 @@ class TorchClassifier(Classifier):
 
     @torch.inference_mode()
     def _outputs(self, x: Array) -> Outputs:
-        with repeatable():
+        with repeatable_kernels():
             parts = [
                 self._forward(self._to_tensor(x[start : start + self.scoring_batch]))
                 for start in range(0, len(x), self.scoring_batch)
@@ -128,9 +142,7 @@ class TorchClassifier(Classifier):
         return Outputs(logits, features)
 
     def _build(self, point_shape: tuple[int, ...], n_classes: int, seed: int) -> nn.Module:
-        """Modules draw their first weights from torch's global generator: lent for the moment, then put back."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with own_randomness(seed, self.device_):
             # A copy, so that a factory which hands out one module again and again does not go on training it.
             module = copy.deepcopy(self.network(point_shape, n_classes))
         return module.to(self.device_)

@@ -31,6 +31,7 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     @final
     def fit(self, outputs: Outputs, y: Ints) -> Self:
         """Learn from calibration points: what the classifier said, and the true class codes."""
+        self.check_parameters()
         y = np.asarray(y)
         if len(outputs) != len(y):
             raise DataError(f"fit needs one label per point; got {len(outputs)} points and {len(y)} labels.")
@@ -61,6 +62,9 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
             )
         score = top_probability(outputs) if getattr(self, "fallback_", None) else self._score(outputs)
         return np.asarray(score, dtype=np.float64)
+
+    def check_parameters(self) -> None:
+        """Raise ``ConfigurationError`` if a parameter cannot work; called before anybody is asked for a label."""
 
     @staticmethod
     def _too_little_to_learn_from(outputs: Outputs, y: Ints) -> str | None:

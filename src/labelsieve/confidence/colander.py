@@ -14,7 +14,7 @@ from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.early_stopping import BestEpoch
-from labelsieve.fitting.loop import minimise, resolve_device
+from labelsieve.fitting.loop import minimise, own_randomness, resolve_device
 from labelsieve.types import Floats, Ints, Outputs
 
 _FIRST_THRESHOLD_QUANTILE = 0.3
@@ -72,6 +72,17 @@ class Colander(ConfidenceFunction):
         self.patience = patience
         self.device = device
         self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        if self.features not in ("concat", "logits", "prelogits"):
+            raise ConfigurationError(f"features must be 'concat', 'logits' or 'prelogits'; got {self.features!r}.")
+        if self.anchor not in ("temperature", None):
+            raise ConfigurationError(f"anchor must be 'temperature' or None; got {self.anchor!r}.")
+        if self.early_stopping is not None and not 0 < self.early_stopping < 1:
+            raise ConfigurationError(
+                f"early_stopping must be a share between 0 and 1, or None; got {self.early_stopping}."
+            )
+        resolve_device(self.device)
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
         device, seed = resolve_device(self.device), self.random_state or 0
@@ -140,14 +151,8 @@ class Colander(ConfidenceFunction):
         return order[n_watching:], order[:n_watching]
 
     def _inputs(self, outputs: Outputs) -> Floats:
-        match self.features:
-            case "concat":
-                return np.concatenate([outputs.logits, outputs.features], axis=1)
-            case "logits":
-                return outputs.logits
-            case "prelogits":
-                return outputs.features
-        raise ConfigurationError(f"features must be 'concat', 'logits' or 'prelogits'; got {self.features!r}.")
+        parts = {"logits": [outputs.logits], "prelogits": [outputs.features]}
+        return np.concatenate(parts.get(self.features, [outputs.logits, outputs.features]), axis=1)
 
     def _centre_and_spread(self, z: Floats) -> tuple[Floats, Floats]:
         if not self.standardise:
@@ -156,9 +161,7 @@ class Colander(ConfidenceFunction):
         return z.mean(axis=0), np.where(spread > 1e-6, spread, 1.0)
 
     def _network(self, width: int, n_classes: int, seed: int) -> nn.Sequential:
-        """Modules draw their first weights from torch's global generator: lent for the moment, then put back."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with own_randomness(seed, torch.device("cpu")):
             last = nn.Linear(2 * width, n_classes + 1 if self.anchor else n_classes)
             network = nn.Sequential(nn.Linear(width, 2 * width), nn.Tanh(), last)
         if self.anchor:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-from scipy.special import entr
-
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.types import Floats, Outputs
 
@@ -17,4 +14,4 @@ class Entropy(ConfidenceFunction):
     needs_fitting: ClassVar[bool] = False
 
     def _score(self, outputs: Outputs) -> Floats:
-        return np.asarray(-entr(outputs.probabilities).sum(axis=1))
+        return -outputs.entropies

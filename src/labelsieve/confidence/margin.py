@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.types import Floats, Outputs
 
@@ -16,5 +14,4 @@ class Margin(ConfidenceFunction):
     needs_fitting: ClassVar[bool] = False
 
     def _score(self, outputs: Outputs) -> Floats:
-        top_two = np.partition(outputs.probabilities, -2, axis=1)[:, -2:]
-        return np.asarray(top_two[:, 1] - top_two[:, 0])
+        return outputs.margins

@@ -30,10 +30,11 @@ class ScalingBinning(ConfidenceFunction):
         edge_scores = self._scaled(outputs[for_edges])
         self.edges_ = uniform_mass_edges(edge_scores, min(self.n_bins, len(edge_scores)))
         n_bins = len(self.edges_) + 1
-        # A bin the last third misses keeps the mean of the points that made the edges: every bin has one of those.
-        from_edges = bin_means(edge_scores, bin_of(edge_scores, self.edges_), n_bins, np.zeros(n_bins))
         mean_scores = self._scaled(outputs[for_means])
-        self.values_ = bin_means(mean_scores, bin_of(mean_scores, self.edges_), n_bins, from_edges)
+        means = bin_means(mean_scores, bin_of(mean_scores, self.edges_), n_bins)
+        # A bin the last third misses keeps the mean of the points that made the edges: every bin has one of those.
+        from_edges = bin_means(edge_scores, bin_of(edge_scores, self.edges_), n_bins)
+        self.values_ = np.where(np.isnan(means), from_edges, means)
 
     def _score(self, outputs: Outputs) -> Floats:
         return np.asarray(self.values_[bin_of(self._scaled(outputs), self.edges_)])

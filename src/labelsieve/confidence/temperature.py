@@ -40,13 +40,13 @@ class Temperature(ConfidenceFunction):
         self.batch_size = batch_size
         self.random_state = random_state
 
-    def _fit(self, outputs: Outputs, y: Ints) -> None:
-        if self.solver == "lbfgs":
-            self.temperature_ = 1 / inverse_temperature(outputs.logits, y)
-        elif self.solver == "adam":
-            self.temperature_ = self._by_adam(outputs.logits, y)
-        else:
+    def check_parameters(self) -> None:
+        if self.solver not in ("lbfgs", "adam"):
             raise ConfigurationError(f"solver must be 'lbfgs' or 'adam'; got {self.solver!r}.")
+
+    def _fit(self, outputs: Outputs, y: Ints) -> None:
+        by_adam = self.solver == "adam"
+        self.temperature_ = self._by_adam(outputs.logits, y) if by_adam else 1 / inverse_temperature(outputs.logits, y)
 
     def _score(self, outputs: Outputs) -> Floats:
         scaled = outputs.logits.astype(np.float64) / self.temperature_

@@ -28,9 +28,8 @@ class TopLabelBinning(ConfidenceFunction):
             if mine.sum() < self.points_per_bin:
                 continue
             edges = uniform_mass_edges(scores[mine], int(mine.sum()) // self.points_per_bin)
-            n_bins = len(edges) + 1
             self.edges_[label] = edges
-            self.values_[label] = bin_means(right[mine], bin_of(scores[mine], edges), n_bins, np.zeros(n_bins))
+            self.values_[label] = bin_means(right[mine], bin_of(scores[mine], edges), len(edges) + 1)
 
     def _score(self, outputs: Outputs) -> Floats:
         scores = top_probability(outputs)

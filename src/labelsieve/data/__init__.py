@@ -1,1 +1,1 @@
-"""Where points come from: the pool, held-out validation data, and how held-out points are split."""
+"""Where points come from: the pool, and the classes its points may have."""

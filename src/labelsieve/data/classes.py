@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labelsieve.errors import ConfigurationError, LabelError
-from labelsieve.types import Ints, Label
+from labelsieve.types import Ints, Label, to_numpy
 
 
 def declared_classes(classes: int | Iterable[Label] | None) -> tuple[Label, ...] | None:
@@ -17,8 +17,10 @@ def declared_classes(classes: int | Iterable[Label] | None) -> tuple[Label, ...]
         return None
     if isinstance(classes, (int, np.integer)):
         names: tuple[Label, ...] = tuple(range(int(classes)))
-    else:
+    elif isinstance(classes, Iterable) and not isinstance(classes, str):
         names = tuple(clean_label(name) for name in classes)
+    else:
+        raise ConfigurationError(f"classes must be a list of names, a whole number, or None; got {classes!r}.")
     if len(set(names)) != len(names):
         raise ConfigurationError(f"classes must be different from each other; got {list(names)}.")
     if len(names) < 2:
@@ -36,6 +38,11 @@ def clean_label(label: Any) -> Label:
     if not isinstance(value, (str, int)):
         raise LabelError(f"A label must be a string or an integer; got {label!r} ({type(label).__name__}).")
     return value
+
+
+def label_list(labels: Any) -> list[Any]:
+    """Labels as plain objects. Lists are left as they are: numpy would turn 1 beside "a" into "1"."""
+    return list(labels) if isinstance(labels, (list, tuple)) else to_numpy(labels).tolist()
 
 
 class ClassCodes:

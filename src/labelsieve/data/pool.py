@@ -30,12 +30,12 @@ class Pool:
                 f"ids must name each point of the {name} once; got {len(self.ids)} ids for {len(self.data)} points."
             )
         if self.ids.ndim != 1 or self.ids.dtype.kind not in "iuU":
-            raise DataError(f"ids must be strings or integers; got an array of {self.ids.dtype}.")
+            raise DataError(f"ids must be strings or integers; got {self.ids.dtype} of shape {self.ids.shape}.")
         values, counts = np.unique(self.ids, return_counts=True)
         if len(values) != len(self.ids):
             repeated = values[counts > 1]
             raise DataError(
-                f"ids must be unique; {len(repeated)} occur more than once, the first is {repeated[0]!r}. "
+                f"ids must be unique; {len(repeated)} occur more than once, the first is {repeated[0].item()!r}. "
                 "Give each point an id of its own, or leave ids out to use row numbers."
             )
 
@@ -66,7 +66,10 @@ def as_pool(data: Any) -> Pool:
 
 def as_points(data: Any, name: str) -> Array:
     """Checked numeric array of 2 to 4 dimensions without NaN or infinity; nothing is copied if it is one."""
-    points = to_numpy(data)
+    try:
+        points = to_numpy(data)
+    except ValueError as error:
+        raise DataError(f"The {name} must be one array, every point of the same shape: {error}") from error
     if points.ndim not in (2, 3, 4):
         raise DataError(
             f"The {name} must be features (n, d), grey images (n, h, w) or colour images (n, h, w, c); "

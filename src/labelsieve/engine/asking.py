@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from labelsieve.data.classes import ClassCodes
 from labelsieve.engine.entries import Answered, ClassesNamed
 from labelsieve.engine.ledger import Ledger
 from labelsieve.errors import AnnotatorError, LabelError
-from labelsieve.types import Array, Ints
+from labelsieve.types import Array, Ints, to_numpy
 
 
 def ask(annotator: Annotator, ids: Array, points: Ints, codes: ClassCodes, ledger: Ledger) -> None:
@@ -29,6 +29,8 @@ def ask(annotator: Annotator, ids: Array, points: Ints, codes: ClassCodes, ledge
             ledger,
         )
     usable, unusable = _record(answers[: len(ids)], points, annotator_name(annotator), codes, ledger)
+    if failure is not None and not isinstance(failure, Exception):
+        raise failure
     if failure is not None:
         raise AnnotatorError(
             f"The annotator raised {type(failure).__name__}: {failure} — {usable} of {len(ids)} labels asked for had "
@@ -39,26 +41,32 @@ def ask(annotator: Annotator, ids: Array, points: Ints, codes: ClassCodes, ledge
         position, problem = unusable[0]
         others = f" {len(unusable) - 1} more answers cannot be used either." if len(unusable) > 1 else ""
         raise AnnotatorError(
-            f"The annotator's answer for id {ids[position]!r} cannot be used: {problem}{others} "
+            f"The annotator's answer for id {ids[position].item()!r} cannot be used: {problem}{others} "
             f"The other {usable} are in the ledger; continue with ledger=error.ledger.",
             ledger,
         ) from problem
 
 
-def _answers(annotator: Annotator, ids: Array) -> tuple[list[Any], Exception | None]:
+def _answers(annotator: Annotator, ids: Array) -> tuple[list[Any], BaseException | None]:
     """What came back, at most one more than asked for; and the exception that ended it, if one did."""
     answers: list[Any] = []
     try:
-        answer = annotator.label(ids)
-        if answer is None or isinstance(answer, str) or not isinstance(answer, Iterable):
-            raise TypeError(f"expected a list of {len(ids)} labels, got {answer!r}")
-        for label in answer:
+        for label in _in_order(annotator.label(ids), ids):
             answers.append(label)
             if len(answers) > len(ids):
                 break
-    except Exception as failure:
+    except BaseException as failure:  # from the keyboard, too: what was answered before is kept
         return answers, failure
     return answers, None
+
+
+def _in_order(answer: Any, ids: Array) -> Iterable[Any]:
+    """One label per id, in the order of the ids; a mapping is looked up by id."""
+    if isinstance(answer, Mapping):
+        return [answer.get(id_) for id_ in ids.tolist()]
+    if isinstance(answer, (str, bytes, Set)) or not isinstance(answer, Iterable):
+        raise TypeError(f"expected a list of {len(ids)} labels, or a mapping from id to label; got {answer!r}")
+    return to_numpy(answer).tolist() if hasattr(answer, "detach") else answer
 
 
 def _record(

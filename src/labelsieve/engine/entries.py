@@ -28,8 +28,9 @@ class RunStarted:
 
     n_pool: int
     n_given_validation: int
-    seed: int
+    random_state: int
     pool_fingerprint: str
+    validation_fingerprint: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from labelsieve.engine.entries import Entry, RoundClosed
 from labelsieve.engine.state import LedgerState
-from labelsieve.errors import LabelsieveError
 from labelsieve.types import RoundReport
 
 
@@ -28,10 +27,16 @@ class Ledger:
         try:
             for entry in entries:
                 self.state.apply(entry)
-        except LabelsieveError:
+        except BaseException:
             self.state = fold(self._entries)
             raise
         self._entries.extend(entries)
+
+    def copy(self) -> Ledger:
+        """A ledger of its own with the same entries, made by replaying them."""
+        replayed = Ledger()
+        replayed.append(*self._entries)
+        return replayed
 
     @property
     def rounds(self) -> list[RoundReport]:

@@ -5,36 +5,26 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.confidence.softmax import Softmax
 from labelsieve.data.pool import Pool
 from labelsieve.engine.entries import Asked, Assigned, MachineLabelled, Retired, Role, RoundClosed
 from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.methods import Methods
 from labelsieve.engine.progress import Observer
 from labelsieve.engine.requests import AskHumans, FitConfidence, Request, TrainClassifier
 from labelsieve.engine.scoring import score_pool
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.stopping import reason_to_stop
 from labelsieve.errors import OneClassError, UnseenClassWarning
-from labelsieve.queries.base import Query, Selection
+from labelsieve.queries.base import Selection
 from labelsieve.seeding import generator, integer_seed
-from labelsieve.thresholds.base import ThresholdRule
 from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, Outputs, RoundReport
-
-
-@dataclass(frozen=True)
-class Methods:
-    """The exchangeable parts of a run."""
-
-    classifier: Classifier
-    confidence: ConfidenceFunction
-    thresholds: ThresholdRule
-    query: Query
 
 
 class Loop:
@@ -70,8 +60,10 @@ class Loop:
         while (reason := self._reason_to_stop()) is None:
             if self._training_classes().sum() < 2:
                 yield from self._look_for_a_second_class()
-            else:
+            elif self._untrained_labels():
                 yield from self._round()
+            else:
+                yield from self._ask_after_the_last_round()
         if self._settings.label_rest and len(self._ledger.state.unlabelled()):
             yield from self._ask_at_random(Role.REST, len(self._ledger.state.unlabelled()), "rest")
         return reason
@@ -84,9 +76,7 @@ class Loop:
         seen = self._training_classes()
         self._warn_of_unseen(seen)
         x_train = self._points(training)
-        model: Classifier = yield TrainClassifier(
-            methods.classifier, x_train, state.label[training], len(state.classes), self._seed("classifier", number)
-        )
+        model: Classifier = yield self._training_request(training, x_train, number)
         fingerprint = model.fingerprint()
 
         validation = state.validation()
@@ -161,6 +151,20 @@ class Loop:
         )
         return Asked(number, Role.TRAIN, rest[selection.rows], selection.probabilities)
 
+    def _ask_after_the_last_round(self) -> Generator[Request, Any, None]:
+        """A run that had ended is given more budget or rounds: train its last model again and ask the question that
+        would have followed. No threshold is tried a second time on the same labels."""
+        state, number = self._ledger.state, self._ledger.state.rounds_closed
+        training, rest = state.training(), state.unlabelled()
+        x_train = self._points(training)
+        self._observer.round_started(number, len(training))
+        model: Classifier = yield self._training_request(training, x_train, number)
+        scored = score_pool(self._pool, rest, model, Softmax(), self._methods.query, self._observer.scoring)
+        asked = self._next_question(number, rest, scored.query_summary, model, x_train, len(state.validation()))
+        if asked is not None:
+            self._ledger.append(asked)
+        yield from self._answers_to_pending()
+
     def _look_for_a_second_class(self) -> Generator[Request, Any, None]:
         """A classifier needs two classes: ask on at random until there are, or the budget ends."""
         state = self._ledger.state
@@ -196,32 +200,30 @@ class Loop:
         validation_left: int | None = None,
     ) -> str | None:
         """As things stand in the ledger, or as they will stand once the current round is written down."""
-        state, reports = self._ledger.state, self._ledger.rounds
-        trained_on = reports[-1].train_points if reports else 0
+        state = self._ledger.state
         validation = len(state.validation()) if validation_left is None else validation_left
         return reason_to_stop(
             remaining=len(state.unlabelled()) if remaining is None else remaining,
-            untrained_labels=len(state.training()) - trained_on if untrained_labels is None else untrained_labels,
+            untrained_labels=self._untrained_labels() if untrained_labels is None else untrained_labels,
             train_budget_left=self._train_budget_left(),
             rounds=state.rounds_closed if rounds is None else rounds,
             max_rounds=self._settings.max_rounds,
-            threshold_points=validation - self._n_calibration(validation),
+            threshold_points=validation - self._methods.n_calibration(self._settings, validation),
             min_support=self._methods.thresholds.min_support,
         )
+
+    def _untrained_labels(self) -> int:
+        """Answers no model has learned from yet."""
+        reports = self._ledger.rounds
+        return len(self._ledger.state.training()) - (reports[-1].train_points if reports else 0)
 
     def _train_budget_left(self) -> int:
         return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)
 
-    def _n_calibration(self, n_validation: int) -> int:
-        """A confidence function that needs no fitting leaves all validation points to the thresholds."""
-        if not self._methods.confidence.needs_fitting:
-            return 0
-        return round(self._settings.calibration_fraction * n_validation)
-
     def _calibration_mask(self, n_validation: int, number: int) -> Bools:
         mask = np.zeros(n_validation, dtype=bool)
         rng = generator(self._settings.random_state, "calibration split", number)
-        mask[rng.permutation(n_validation)[: self._n_calibration(n_validation)]] = True
+        mask[rng.permutation(n_validation)[: self._methods.n_calibration(self._settings, n_validation)]] = True
         return mask
 
     def _threshold_evidence(
@@ -254,6 +256,10 @@ class Loop:
         if self._given_validation is not None and len(points) and points[0] >= len(self._pool):
             return self._given_validation.take(points - len(self._pool))
         return self._pool.take(points)
+
+    def _training_request(self, training: Ints, x_train: Array, number: int) -> TrainClassifier:
+        state, seed = self._ledger.state, self._seed("classifier", number)
+        return TrainClassifier(self._methods.classifier, x_train, state.label[training], len(state.classes), seed)
 
     def _seed(self, purpose: str, number: int) -> int:
         return integer_seed(self._settings.random_state, purpose, number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from labelsieve.engine.entries import Role
 from labelsieve.types import RoundReport
@@ -16,18 +16,8 @@ _TRAINING_SHARE = 0.7
 """Share of a round's bar that training fills; scoring the pool fills the rest."""
 
 
-class Observer(Protocol):
-    """Told what the loop is doing. Shares run from 0 to 1."""
-
-    def asking(self, n: int, role: Role) -> None: ...
-    def round_started(self, number: int, train_points: int) -> None: ...
-    def training(self, share: float) -> None: ...
-    def scoring(self, share: float) -> None: ...
-    def round_closed(self, report: RoundReport) -> None: ...
-
-
-class Silent:
-    """Watches without a word."""
+class Observer:
+    """Told what the loop is doing; this one says nothing. Shares run from 0 to 1."""
 
     def __enter__(self) -> Self:
         return self
@@ -51,14 +41,14 @@ class Silent:
         return None
 
 
-class PlainLines(Silent):
+class PlainLines(Observer):
     """One line per round, for logs and terminals that cannot redraw."""
 
     def round_closed(self, report: RoundReport) -> None:
         print(_outcome(report), flush=True)
 
 
-class Bars(Silent):
+class Bars(Observer):
     """One live bar per round, on the error stream so that output can be piped."""
 
     def __init__(self) -> None:
@@ -107,6 +97,6 @@ def _outcome(report: RoundReport) -> str:
     )
 
 
-def bars_if_terminal(wanted: bool) -> Silent:
+def bars_if_terminal(wanted: bool) -> Observer:
     """Bars for people, silence for logs."""
-    return Bars() if wanted and sys.stderr.isatty() else Silent()
+    return Bars() if wanted and sys.stderr.isatty() else Observer()

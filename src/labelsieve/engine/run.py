@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labelsieve.data.classes import clean_label
+from labelsieve.data.classes import clean_label, label_list
 from labelsieve.engine.entries import Role
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.state import HUMAN, MACHINE, LedgerState
 from labelsieve.errors import DataError
-from labelsieve.types import Array, Ints, Label, RoundReport, to_numpy
+from labelsieve.types import Array, Ints, Label, RoundReport
+
+_NOT_A_CLASS = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +33,21 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What ``autolabel`` returns. All of it follows from ``ledger``, which can be given back to continue the run."""
+    """What ``autolabel`` returns. All of it follows from its ledger, which can be given back to continue the run."""
 
-    ledger: Ledger
+    _ledger: Ledger = field(repr=False)
     pool_ids: Array
     stop_reason: str
     settings: Mapping[str, Any] = field(repr=False)
 
     @property
     def _state(self) -> LedgerState:
-        return self.ledger.state
+        return self._ledger.state
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """A copy of everything that happened: continuing from it leaves this run as it is."""
+        return self._ledger.copy()
 
     @property
     def classes(self) -> list[Label]:
@@ -50,7 +57,7 @@ class Run:
     @property
     def rounds(self) -> list[RoundReport]:
         """One report per round."""
-        return self.ledger.rounds
+        return self._ledger.rounds
 
     @property
     def pool_size(self) -> int:
@@ -121,16 +128,17 @@ class Run:
 
     def _truth_codes(self, y_true: Any) -> Ints:
         if isinstance(y_true, Mapping):
-            y_true = [y_true[id_] for id_ in self.pool_ids.tolist()]
-        truth = to_numpy(y_true)
-        if truth.shape != (self.pool_size,):
-            raise DataError(
-                f"y_true must hold one label per point of the pool ({self.pool_size}); got shape {truth.shape}."
-            )
+            y_true = [y_true.get(id_) for id_ in self.pool_ids.tolist()]
+        labels = label_list(y_true)
+        if len(labels) != self.pool_size:
+            raise DataError(f"y_true must hold one label per point of the pool ({self.pool_size}); got {len(labels)}.")
+        which, values = pd.factorize(np.fromiter(labels, dtype=object, count=len(labels)))
+        if (which < 0).any():
+            first = self.pool_ids[int((which < 0).argmax())].item()
+            raise DataError(f"y_true has no label for {int((which < 0).sum())} points; the first is {first!r}.")
         codes = {name: code for code, name in enumerate(self._state.classes)}
-        values, inverse = np.unique(truth, return_inverse=True)
-        value_codes = np.array([codes.get(clean_label(value), -1) for value in values])
-        return np.asarray(value_codes[inverse])
+        value_codes = np.array([codes.get(clean_label(value), _NOT_A_CLASS) for value in values])
+        return np.asarray(value_codes[which])
 
 
 def _error_by(table: pd.DataFrame, column: str, values: list[Any]) -> pd.DataFrame:

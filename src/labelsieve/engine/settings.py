@@ -19,6 +19,7 @@ class RunSettings:
     tolerance: float
     train_budget: int
     validation_budget: int
+    validation_points: int
     seed_size: int
     batch_size: int
     calibration_fraction: float
@@ -77,6 +78,7 @@ def checked_settings(
         tolerance=float(tolerance),
         train_budget=train_budget,
         validation_budget=validation_budget,
+        validation_points=validation_points,
         seed_size=seed_size,
         batch_size=batch_size,
         calibration_fraction=float(calibration_fraction),

@@ -65,6 +65,8 @@ class LedgerState:
             case ledger_entries.RunStarted():
                 self._start(entry)
             case ledger_entries.ClassesNamed():
+                if len({*self.classes, *entry.names}) != len(self.classes) + len(entry.names):
+                    raise LedgerError(f"A class is named once; {list(entry.names)} repeats one.")
                 self.classes = [*self.classes, *entry.names]
             case ledger_entries.ValidationGiven():
                 given = np.arange(self.n_pool, len(self.label))
@@ -79,6 +81,7 @@ class LedgerState:
             case ledger_entries.MachineLabelled():
                 self._label_by_machine(entry)
             case ledger_entries.Retired():
+                self._refuse(entry.points, {"retired although not held out": ~self._at(self.held_out, entry.points)})
                 self.held_out[entry.points] = False
             case ledger_entries.RoundClosed():
                 self.rounds_closed = entry.report.number
@@ -95,45 +98,83 @@ class LedgerState:
         self.probability, self.score, self.threshold = (np.full(n, np.nan) for _ in range(3))
 
     def _ask(self, entry: ledger_entries.Asked) -> None:
-        self._refuse(self.asked[entry.points] | (self.source[entry.points] != 0), entry.points, "asked about again")
+        taken = self._at(self.asked, entry.points) | (self._at(self.source, entry.points) != 0)
+        self._refuse(
+            entry.points,
+            {
+                "asked about again": taken,
+                "asked about although outside the pool": entry.points >= self.n_pool,
+                "asked about without a probability": ~((entry.probabilities > 0) & (entry.probabilities <= 1)),
+            },
+        )
         self.asked[entry.points] = True
         self.role[entry.points] = entry.role
         self.round_number[entry.points] = entry.round_number
         self.probability[entry.points] = entry.probabilities
 
     def _answer(self, entry: ledger_entries.Answered) -> None:
-        self._refuse(~self.asked[entry.points], entry.points, "answered although nobody asked")
-        self._refuse(self.source[entry.points] != 0, entry.points, "answered again")
+        self._refuse(
+            entry.points,
+            {
+                "answered although nobody asked": ~self._at(self.asked, entry.points),
+                "answered again": self._at(self.source, entry.points) != 0,
+                "given a label that is no class": ~self._is_class(entry.labels),
+            },
+        )
         self.label[entry.points] = entry.labels
         self.source[entry.points] = HUMAN
         self.held_out[entry.points] = self.role[entry.points] == Role.VALIDATION
 
     def _assign(self, entry: ledger_entries.Assigned) -> None:
-        taken = self.assigned_round[entry.points] == entry.round_number
-        if taken.any() or not self.held_out[entry.points].all():
-            wrong = entry.points[taken | ~self.held_out[entry.points]]
+        if entry.role not in (Role.CALIBRATION, Role.THRESHOLD):
+            raise SplitReuseError(f"A held-out point can calibrate or set thresholds, not {entry.role.name.lower()}.")
+        self._refuse(entry.points, {})
+        wrong = (self.assigned_round[entry.points] == entry.round_number) | ~self.held_out[entry.points]
+        if wrong.any():
             raise SplitReuseError(
-                f"A held-out point has one role per round, and only held-out points have one; {len(wrong)} of "
+                f"A held-out point has one role per round, and only held-out points have one; {int(wrong.sum())} of "
                 f"{len(entry.points)} points for {entry.role.name.lower()} in round {entry.round_number} break that "
-                f"(the first is point {wrong[0]}). Split the validation points into disjoint parts."
+                f"(the first is point {entry.points[wrong][0]}). Split the validation points into disjoint parts."
             )
         self.assigned_round[entry.points] = entry.round_number
         self.role[entry.points] = entry.role
 
     def _label_by_machine(self, entry: ledger_entries.MachineLabelled) -> None:
-        self._refuse(self.asked[entry.points] | (self.source[entry.points] != 0), entry.points, "labelled again")
-        self._refuse(entry.points >= self.n_pool, entry.points, "labelled although outside the pool")
+        taken = self._at(self.asked, entry.points) | (self._at(self.source, entry.points) != 0)
+        self._refuse(
+            entry.points,
+            {
+                "labelled although outside the pool": entry.points >= self.n_pool,
+                "labelled again": taken,
+                "labelled below the threshold": ~(entry.scores >= entry.thresholds),
+                "given a label that is no class": ~self._is_class(entry.labels),
+            },
+        )
         self.label[entry.points] = entry.labels
         self.source[entry.points] = MACHINE
         self.round_number[entry.points] = entry.round_number
         self.score[entry.points] = entry.scores
         self.threshold[entry.points] = entry.thresholds
 
-    @staticmethod
-    def _refuse(wrong: Bools, points: Ints, what: str) -> None:
-        if len(np.unique(points)) != len(points):
+    def _at(self, values: Array, points: Ints) -> Array:
+        """Values at these points; a point that does not exist is an error and not the last one."""
+        if len(points) and not 0 <= points.min() <= points.max() < len(values):
+            raise LedgerError(f"Points are numbered 0 to {len(values) - 1}; got {points.min()} to {points.max()}.")
+        return np.asarray(values[points])
+
+    def _is_class(self, labels: Ints) -> Bools:
+        return np.asarray((labels >= 0) & (labels < len(self.classes)))
+
+    def _refuse(self, points: Ints, problems: dict[str, Bools]) -> None:
+        """Raise if a point is named twice, or if any of these problems has a point."""
+        named = np.zeros(len(self.label), dtype=bool)
+        self._at(self.label, points)
+        named[points] = True
+        if named.sum() != len(points):
             raise LedgerError("An entry names each point once; this one repeats some.")
-        if wrong.any():
-            raise LedgerError(
-                f"{int(wrong.sum())} of {len(points)} points were about to be {what}; the first is {points[wrong][0]}."
-            )
+        for what, wrong in problems.items():
+            if wrong.any():
+                raise LedgerError(
+                    f"{int(wrong.sum())} of {len(points)} points were about to be {what}; "
+                    f"the first is {points[wrong][0]}."
+                )

@@ -26,6 +26,7 @@ class BestEpoch:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Put the best weights back."""
-        for weight, best in zip(self._weights, self._best, strict=True):
-            weight.copy_(best)
+        """Put the best weights back; if no loss was ever a number, the last ones stay."""
+        if self._best:
+            for weight, best in zip(self._weights, self._best, strict=True):
+                weight.copy_(best)

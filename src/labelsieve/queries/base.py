@@ -61,9 +61,3 @@ def lowest(values: Array, n: int) -> Ints:
     else:
         rows = np.arange(len(values))
     return rows[np.argsort(values[rows], kind="stable")][:n]
-
-
-def margins(outputs: Outputs) -> Floats:
-    """Difference between the two largest softmax probabilities."""
-    top_two = np.partition(outputs.probabilities, -2, axis=1)[:, -2:]
-    return np.asarray(top_two[:, 1] - top_two[:, 0])

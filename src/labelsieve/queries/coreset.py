@@ -20,6 +20,9 @@ class Coreset(Query):
         return outputs.features.astype(np.float32)
 
     def _select(self, candidates: Array, trained: Array, n: int, rng: np.random.Generator) -> Selection:
+        # Squares are expanded below, which loses digits far from the origin.
+        centre = candidates.mean(axis=0)
+        candidates, trained = candidates - centre, trained - centre
         squares = np.einsum("ij,ij->i", candidates, candidates)
         nearest = np.full(len(candidates), np.inf, dtype=np.float32)
         for start in range(0, len(trained), _BLOCK):
@@ -28,8 +31,8 @@ class Coreset(Query):
         chosen = np.empty(n, dtype=np.int64)
         for step in range(n):
             chosen[step] = nearest.argmax()
-            centre = candidates[chosen[step] : chosen[step] + 1]
-            nearest = np.minimum(nearest, _squared_distances(candidates, squares, centre)[:, 0])
+            newest = candidates[chosen[step] : chosen[step] + 1]
+            nearest = np.minimum(nearest, _squared_distances(candidates, squares, newest)[:, 0])
             nearest[chosen[step]] = -np.inf
         return Selection(rows=chosen, probabilities=np.ones(n))
 

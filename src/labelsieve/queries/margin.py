@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labelsieve.queries.base import LowestFirst, margins
+from labelsieve.queries.base import LowestFirst
 from labelsieve.types import Array, Outputs
 
 
@@ -10,4 +10,4 @@ class Margin(LowestFirst):
     """The points whose two best classes are closest in probability."""
 
     def summary(self, outputs: Outputs) -> Array:
-        return margins(outputs)
+        return outputs.margins

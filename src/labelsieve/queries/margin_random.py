@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from labelsieve.queries.base import Query, Selection, lowest, margins
+from labelsieve.queries.base import Query, Selection, lowest
 from labelsieve.types import Array, Outputs
 
 
@@ -17,7 +17,7 @@ class MarginRandom(Query):
         self.window = window
 
     def summary(self, outputs: Outputs) -> Array:
-        return margins(outputs)
+        return outputs.margins
 
     def _select(self, candidates: Array, trained: Array, n: int, rng: np.random.Generator) -> Selection:
         width = min(len(candidates), max(n, math.ceil(self.window * n)))

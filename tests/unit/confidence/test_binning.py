@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -29,8 +31,15 @@ def test_tied_scores_share_a_bin():
     assert len(set(bin_of(np.array([0.5, 0.5, 0.5]), edges))) == 1
 
 
-def test_empty_bins_take_the_stand_in():
-    assert bin_means(np.array([1.0, 3.0]), np.array([0, 0]), 2, np.array([7.0, 8.0])).tolist() == [2.0, 8.0]
+def test_no_bin_is_empty_when_many_scores_are_tied():
+    scores = np.array([0.6, 0.7, 0.7, 0.8, 0.9, 0.9, *[1.0] * 6])
+    edges = uniform_mass_edges(scores, 4)
+    assert (np.bincount(bin_of(scores, edges), minlength=len(edges) + 1) > 0).all()
+
+
+def test_means_by_hand():
+    means = bin_means(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3)
+    assert means.tolist() == pytest.approx([2.0, math.nan, 5.0], nan_ok=True)
 
 
 def test_top_label_binning_by_hand():

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labelsieve.engine.entries import Answered, Asked, Assigned, ClassesNamed, MachineLabelled, Role, RunStarted
+from labelsieve.engine.entries import (
+    Answered,
+    Asked,
+    Assigned,
+    ClassesNamed,
+    MachineLabelled,
+    Retired,
+    Role,
+    RunStarted,
+)
 from labelsieve.engine.ledger import Ledger, fold
 from labelsieve.errors import LedgerError, SplitReuseError
 
@@ -53,6 +62,15 @@ def test_folds(ledger):
         (machine([2]), "labelled again"),
         (machine([11]), "outside the pool"),
         (RunStarted(10, 2, 0, "f"), "already begun"),
+        (asked([-1]), "numbered 0 to 11; got -1"),
+        (asked([99]), "numbered 0 to 11; got 99"),
+        (asked([11]), "asked about although outside the pool"),
+        (Asked(0, Role.TRAIN, np.array([7]), np.array([0.0])), "without a probability"),
+        (answered([2], [5]), "no class"),
+        (MachineLabelled(1, np.array([7]), np.array([0]), np.array([0.5]), np.array([0.9]), ""), "below the threshold"),
+        (MachineLabelled(1, np.array([7]), np.array([4]), np.array([1.0]), np.array([0.9]), ""), "no class"),
+        (Retired(1, np.array([0])), "retired although not held out"),
+        (ClassesNamed(("b",)), "named once"),
     ],
 )
 def test_contradictions_leave_no_trace(ledger, entry, message):
@@ -74,6 +92,18 @@ def test_one_role_per_round(ledger):
 def test_training_points_cannot_be_held_out(ledger):
     with pytest.raises(SplitReuseError, match="only held-out points"):
         ledger.append(Assigned(1, Role.THRESHOLD, np.array([0])))
+
+
+def test_held_out_points_cannot_train(ledger):
+    with pytest.raises(SplitReuseError, match="not train"):
+        ledger.append(Assigned(1, Role.TRAIN, np.array([3])))
+    assert ledger.state.training().tolist() == [0, 1]
+
+
+def test_any_exception_leaves_the_ledger_as_it_was(ledger):
+    with pytest.raises(ValueError, match="shape"):
+        ledger.append(machine([9]), Answered(np.array([2]), np.array([0, 1, 0]), "three labels for one point"))
+    assert ledger.state.unlabelled().tolist() == [7, 8, 9]
 
 
 def test_replaying_gives_the_same_state(small_run):

@@ -144,7 +144,7 @@ def test_no_machine_labels_is_not_an_error_of_zero(unlabelled: Labelled) -> None
 
 
 def test_a_run_without_rounds() -> None:
-    found = label_blobs(["a", "b"], validation_budget=5)
+    found = label_blobs(["a", "b"], n=100, train_budget=40, seed_size=40, validation_budget=60)
     assert not found.run.rounds
     text = words(page(found.run, y_true=found.truth))
     assert "No model was trained" in text

@@ -1,0 +1,144 @@
+"""From names to the exchangeable parts of a run, checked before anybody is asked for a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from labelsieve import registry
+from labelsieve.classifiers.base import Classifier
+from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.data.pool import Pool
+from labelsieve.engine.settings import RunSettings
+from labelsieve.errors import ConfigurationError
+from labelsieve.queries.base import Query
+from labelsieve.thresholds.base import ThresholdRule
+
+_SMALLEST_IMAGE = 16
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The exchangeable parts of a run."""
+
+    classifier: Classifier
+    confidence: ConfidenceFunction
+    thresholds: ThresholdRule
+    query: Query
+
+    def n_calibration(self, settings: RunSettings, n_validation: int) -> int:
+        """A confidence function that needs no fitting leaves all validation points to the thresholds."""
+        return round(settings.calibration_fraction * n_validation) if self.confidence.needs_fitting else 0
+
+    def refuse_what_cannot_work(self, settings: RunSettings, pool: Pool, n_classes: int | None) -> None:
+        """Raise for what would otherwise be found out only after people have answered."""
+        self.confidence.check_parameters()
+        clone(self.classifier).check(pool.take(np.arange(min(2, len(pool)))), n_classes or 2)
+        needed, n_validation = self.thresholds.min_support, settings.validation_points
+        n_calibration = self.n_calibration(settings, n_validation)
+        if n_validation - n_calibration < needed:
+            raise ConfigurationError(
+                f"{type(self.thresholds).__name__} needs at least {needed} validation points to set any threshold; "
+                f"{n_validation - n_calibration} of {n_validation} are left when {n_calibration} go to "
+                f"{type(self.confidence).__name__}. Raise validation_budget."
+            )
+
+
+def compose(
+    pool: Pool,
+    tolerance: float,
+    device: str,
+    *,
+    classifier: Any,
+    training: Any,
+    confidence: Any,
+    thresholds: Any,
+    query: Any,
+) -> Methods:
+    """Names and instances as methods for this pool, tolerance and device."""
+    return Methods(
+        classifier=_on_device(_trained_by(_classifier(classifier, pool), training), device),
+        confidence=_on_device(_method("confidence", confidence, ConfidenceFunction), device),
+        thresholds=_with_tolerance(_method("thresholds", thresholds, ThresholdRule), tolerance),
+        query=_method("query", query, Query),
+    )
+
+
+def _classifier(classifier: Any, pool: Pool) -> Classifier:
+    """A name, a classifier, a scikit-learn estimator or a factory of torch modules."""
+    if isinstance(classifier, str):
+        name = _suited_to(pool.point_shape) if classifier == "auto" else classifier
+        created: Classifier = registry.create("classifier", name)
+        return created
+    if isinstance(classifier, Classifier):
+        return classifier
+    if isinstance(classifier, type) and hasattr(classifier, "fit"):
+        raise ConfigurationError(f"classifier must be an instance, not a class: {classifier.__name__}(), for example.")
+    if hasattr(classifier, "predict_proba"):
+        from labelsieve.classifiers.sklearn_classifier import SklearnClassifier
+
+        return SklearnClassifier(classifier)
+    if hasattr(classifier, "fit"):
+        raise ConfigurationError(
+            f"A scikit-learn classifier needs predict_proba, since confidence is learned from it; "
+            f"{type(classifier).__name__} has none. Wrap it in sklearn.calibration.CalibratedClassifierCV."
+        )
+    if callable(classifier):
+        from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+        return TorchClassifier(classifier)
+    raise ConfigurationError(
+        f"classifier must be 'auto', one of {', '.join(map(repr, registry.names('classifier')))}, a scikit-learn "
+        f"classifier, or a function (point_shape, n_classes) -> torch module; got {classifier!r}."
+    )
+
+
+def _suited_to(point_shape: tuple[int, ...]) -> str:
+    """Networks for images large enough to have something to convolve, logistic regression for the rest."""
+    if len(point_shape) == 3 and point_shape[0] in (1, 3) and min(point_shape[1:]) >= _SMALLEST_IMAGE:
+        raise ConfigurationError(
+            f"Images must have their channels last, (n, h, w, c); shape (n, {', '.join(map(str, point_shape))}) looks "
+            "like channels first. Use np.moveaxis(pool, 1, 3)."
+        )
+    if len(point_shape) == 1 or min(point_shape[:2]) < _SMALLEST_IMAGE:
+        return "logistic"
+    return "cnn" if len(point_shape) == 3 and point_shape[2] > 1 else "lenet"
+
+
+def _trained_by(classifier: Classifier, training: Any) -> Classifier:
+    """Plain training is what every classifier does unless told otherwise, and needs no torch to say so."""
+    if isinstance(training, str) and training == "vanilla":
+        return classifier
+    from labelsieve.classifiers.training.base import TrainTimeMethod
+
+    return classifier.with_training(_method("training", training, TrainTimeMethod))
+
+
+def _method(group: str, method: Any, kind: type) -> Any:
+    """A method by name, or the instance given."""
+    if isinstance(method, str):
+        return registry.create(group, method)
+    if isinstance(method, type) or not isinstance(method, kind):
+        raise ConfigurationError(
+            f"{group} must be one of {', '.join(map(repr, registry.names(group)))}, or an instance; got {method!r}."
+        )
+    return method
+
+
+def _on_device(method: Any, device: str) -> Any:
+    """A copy that computes on this device, unless it has none or was given one of its own."""
+    return clone(method).set_params(device=device) if method.get_params().get("device") == "auto" else method
+
+
+def _with_tolerance(rule: ThresholdRule, tolerance: float) -> ThresholdRule:
+    """The rule works at the run's tolerance; one that says otherwise is a mistake somebody should know of."""
+    if rule.tolerance is not None and rule.tolerance != tolerance:
+        raise ConfigurationError(
+            f"The threshold rule was made for tolerance={rule.tolerance}, the run for tolerance={tolerance}. "
+            "Leave it out of the rule, or give both the same."
+        )
+    adjusted: ThresholdRule = clone(rule).set_params(tolerance=tolerance)
+    return adjusted
