@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint types imports install clean
+.PHONY: demo test lint types imports install bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/labelsieve demo --out demo-output
@@ -24,6 +24,9 @@ imports: $(INSTALLED)
 	$(BIN)/lint-imports
 
 install: $(INSTALLED)
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/confidence.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,78 @@
+"""The documents say what the code does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from labelsieve import registry
+
+ROOT = Path(__file__).parents[2]
+GROUPS = {"classifier": "Classifiers", "training": "Train-time methods", "confidence": "Confidence functions",
+          "thresholds": "Threshold rules", "query": "Queries"}  # fmt: skip
+
+
+def rows(section: str) -> dict[str, str]:
+    """Table rows of one section of docs/methods.md by the name in their first cell."""
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    body = re.search(rf"^## {section}.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[0]
+    return {match[1]: match[0] for match in re.finditer(r"^\| `([\w-]+)` \|.*$", body, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_method_has_a_row_and_every_row_a_method(group):
+    assert set(rows(GROUPS[group])) == set(registry.BUILT_IN[group])
+
+
+@pytest.mark.parametrize(("group", "name"), [(g, n) for g, names in registry.BUILT_IN.items() for n in names])
+def test_every_parameter_stands_in_its_row(group, name):
+    described = set(re.findall(r"`(\w+)`", rows(GROUPS[group])[name].split("|")[3]))
+    parameters = set(registry.create(group, name).get_params(deep=False))
+    assert parameters <= described
+    assert described - parameters <= {"mlp"}
+
+
+def test_readme_names_every_method():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for group, names in registry.BUILT_IN.items():
+        row = re.search(rf"^\| `{group}` \| (.*) \|$", text, re.MULTILINE)[1]
+        assert set(names) <= set(re.findall(r"`([\w-]+)`", row))
+
+
+def python_blocks(page: str) -> list[str]:
+    return re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+def test_the_worked_example_runs_and_passes_its_contract(tmp_path):
+    module = tmp_path / "test_worked_example.py"
+    module.write_text("\n\n".join(python_blocks("adding-a-method.md")), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--rootdir={ROOT}",
+         "-c", ROOT / "pyproject.toml", "-k", "TestNeighbours", module],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 15
+
+
+def test_links_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_readme_shows_what_the_demo_prints(tmp_path):
+    """Everything but the seconds and the paths."""
+    done = subprocess.run(
+        [sys.executable, "-m", "labelsieve", "demo", "--out", tmp_path], capture_output=True, text=True, check=True
+    )
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for line in done.stdout.splitlines():
+        if line.strip() and "time" not in line and not line.startswith("wrote"):
+            assert line.rstrip() in readme
