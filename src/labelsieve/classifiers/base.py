@@ -18,9 +18,9 @@ Progress = Callable[[float], None]
 class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     """Learns class codes from points and says what it thinks of others.
 
-    To add one: a subclass that stores its parameters unchanged and implements ``_fit``, ``_outputs`` and
-    ``fingerprint``; a line in ``registry.py``; a subclass of ``ClassifierContract`` in ``tests/contracts``. Inputs
-    are scaled inside, by what the training points show.
+    To add one: a subclass that stores its parameters unchanged and implements ``_fit``, ``_outputs``, ``check``,
+    ``with_training`` and ``fingerprint``; a line in ``registry.py``; a subclass of ``ClassifierContract`` in
+    ``tests/contracts``; a row in ``docs/methods.md``. Inputs are scaled inside, by what the training points show.
     """
 
     @final

@@ -26,7 +26,7 @@ class Query(ABC, BaseEstimator):  # type: ignore[misc]
 
     To add a strategy: one file here with a subclass that implements ``summary`` (what it needs to know of each
     point; called chunk by chunk, so that the pool's outputs are never in memory as a whole) and ``_select``; one
-    line in ``registry.py``; a subclass of ``QueryContract`` in ``tests/contracts``. Strategies see the model's own
+    line in ``registry.py``, which also puts it through ``tests/contracts``; one row in ``docs/methods.md``. Strategies see the model's own
     softmax, never the learned confidence, and no labels.
     """
 

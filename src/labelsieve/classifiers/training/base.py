@@ -25,8 +25,8 @@ class OptimiserSettings:
 class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
     """How a network learns from its labels: a loss and an optimiser.
 
-    To add one: a file here with a subclass that implements ``loss`` and ``optimiser``; a line in ``registry.py``;
-    a subclass of ``TrainingContract`` in ``tests/contracts``. State that belongs to one fit (a history per point,
+    To add one: a file here with a subclass that implements ``loss`` and ``optimiser``; a line in ``registry.py``,
+    which also puts it through ``tests/contracts``; a row in ``docs/methods.md``. State that belongs to one fit (a history per point,
     say) lives in the closure that ``loss`` returns, never on the method.
     """
 
