@@ -20,7 +20,8 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
 
     To add one: a subclass that stores its parameters unchanged and implements ``_fit``, ``_outputs``, ``check``,
     ``with_training`` and ``fingerprint``; a line in ``registry.py``; a subclass of ``ClassifierContract`` in
-    ``tests/contracts``; a row in ``docs/methods.md``. Inputs are scaled inside, by what the training points show.
+    ``tests/contracts``; a row in ``docs/methods.md``. Inputs are scaled inside, by what the training points
+    show.
     """
 
     @final

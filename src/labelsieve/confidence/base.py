@@ -19,8 +19,9 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     """Scores how sure one can be of the class a classifier predicts; higher is surer.
 
     To add one: a file here with a subclass that stores its parameters unchanged and implements ``_fit`` (unless
-    ``needs_fitting`` is False) and ``_score``; a line in ``registry.py``; a subclass of ``ConfidenceContract`` in
-    ``tests/contracts``; a row in ``docs/methods.md``. A ``random_state`` parameter left at None is filled in by the engine.
+    ``needs_fitting`` is False) and ``_score``; a line in ``registry.py``; a subclass of ``ConfidenceContract``
+    in ``tests/contracts``; a row in ``docs/methods.md``. A ``random_state`` parameter left at None is filled in
+    by the engine.
 
     ``score`` has no label argument, here or in any subclass: a score that knows the answer is a leak.
     """

@@ -25,9 +25,9 @@ class Query(ABC, BaseEstimator):  # type: ignore[misc]
     """Chooses the next points to ask about.
 
     To add a strategy: one file here with a subclass that implements ``summary`` (what it needs to know of each
-    point; called chunk by chunk, so that the pool's outputs are never in memory as a whole) and ``_select``; one
-    line in ``registry.py``, which also puts it through ``tests/contracts``; one row in ``docs/methods.md``. Strategies see the model's own
-    softmax, never the learned confidence, and no labels.
+    point; called chunk by chunk, so that the pool's outputs are never in memory as a whole) and ``_select``;
+    one line in ``registry.py``, which also puts it through ``tests/contracts``; one row in ``docs/methods.md``.
+    Strategies see the model's own softmax, never the learned confidence, and no labels.
     """
 
     @abstractmethod

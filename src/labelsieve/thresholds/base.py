@@ -17,8 +17,8 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
     """Sets, per class, the smallest score at which a machine label is good enough; infinity where none is.
 
     To add a rule: one file here with a subclass that stores its parameters unchanged (``tolerance`` among them;
-    None means the run's) and implements ``_estimate`` and ``min_support``; one line in ``registry.py``, which also puts it
-    through ``tests/contracts``; one row in ``docs/methods.md``.
+    None means the run's) and implements ``_estimate`` and ``min_support``; one line in ``registry.py``, which
+    also puts it through ``tests/contracts``; one row in ``docs/methods.md``.
     """
 
     tolerance: float | None

@@ -26,8 +26,8 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
     """How a network learns from its labels: a loss and an optimiser.
 
     To add one: a file here with a subclass that implements ``loss`` and ``optimiser``; a line in ``registry.py``,
-    which also puts it through ``tests/contracts``; a row in ``docs/methods.md``. State that belongs to one fit (a history per point,
-    say) lives in the closure that ``loss`` returns, never on the method.
+    which also puts it through ``tests/contracts``; a row in ``docs/methods.md``. State that belongs to one fit
+    (a history per point, say) lives in the closure that ``loss`` returns, never on the method.
     """
 
     averages_from: float | None = None
