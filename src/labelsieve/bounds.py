@@ -1,0 +1,82 @@
+"""Exact upper bounds on how many are wrong, from a random sample of which some are.
+
+Three questions, three answers:
+
+- *What share of the population is wrong?* ``binomial_upper`` (Clopper–Pearson).
+- *How many of these M points, which I have not looked at, are wrong?* ``unseen_p_value`` and ``unseen_upper``: the m
+  points looked at and the M others are a random split of M + m points, so the errors found are hypergeometric.
+- *The same, but I look again and again and stop when I like?* ``anytime_evidence``: a martingale that is ever large with
+  probability δ at most, if too many are wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, betaln
+from scipy.stats import hypergeom
+
+from labelsieve.types import Array, Floats
+
+Counts = npt.ArrayLike
+
+
+def binomial_upper(errors: Counts, points: Counts, delta: float) -> Floats:
+    """Largest error rate under which ``errors`` or fewer of ``points`` have a probability above delta."""
+    k, n = np.asarray(errors, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    safe = np.minimum(k, n - 1)  # all wrong: the bound is 1, and the formula has no answer
+    return np.where(k >= n, 1.0, betaincinv(np.maximum(safe, 0) + 1, np.maximum(n - safe, 1), 1 - delta))
+
+
+def unseen_p_value(errors: Counts, points: Counts, unseen: Counts, allowed: Counts) -> Floats:
+    """p-value of "more than ``allowed`` of the ``unseen`` points are wrong", given ``errors`` among ``points``.
+
+    P(Hypergeometric(total = unseen + points, wrong = errors + allowed + 1, drawn = points) ≤ errors). Whatever the true
+    number of wrong points, the probability that this is at most δ *and* more than ``allowed`` unseen points are wrong
+    is at most δ: docs/guarantees.md has the proof.
+    """
+    k, m, big = (np.asarray(values, dtype=np.int64) for values in (errors, points, unseen))
+    wrong = k + np.asarray(allowed, dtype=np.int64) + 1
+    possible = wrong - k <= big  # otherwise more than ``allowed`` cannot be wrong, and nothing needs to be shown
+    total = np.minimum(wrong, k + big)
+    return np.where(possible, hypergeom.cdf(k, big + m, total, m), 0.0)
+
+
+def unseen_upper(errors: int, points: int, unseen: int, delta: float) -> int:
+    """Upper bound, at confidence 1 − delta, on how many of the unseen points are wrong; by bisection."""
+    lowest, highest = 0, unseen  # highest always holds: more than ``unseen`` cannot be wrong
+    while lowest < highest:
+        middle = (lowest + highest) // 2
+        if unseen_p_value(errors, points, unseen, middle) <= delta:
+            highest = middle
+        else:
+            lowest = middle + 1
+    return lowest
+
+
+def anytime_evidence(errors: Counts, points: Counts, total: int, allowed_rate: float) -> Array:
+    """Logarithm of the evidence against "more than ``allowed_rate`` of the points not yet looked at are wrong".
+
+    ``points`` of ``total`` were drawn without replacement and ``errors`` of them were wrong. Once this reaches
+    log(1 / δ), one may stop and say that the rest is good enough; the probability of ever saying so wrongly is at most
+    δ, however one decides when to look (the prior–posterior ratio martingale of Waudby-Smith and Ramdas 2020). The prior
+    on the number of wrong points is beta-binomial with 1 and 2 / ``allowed_rate``: most of it lies below the allowed
+    rate, which settles good label sets soonest; any prior is valid.
+    """
+    k, n = np.asarray(errors, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    a, b = 1.0, 2 / allowed_rate
+    unseen = total - n
+    too_many = np.floor(allowed_rate * unseen) + 1  # the smallest number of unseen errors that breaks the promise
+    wrong = k + too_many
+    log_prior = _log_beta_binomial(wrong, total, a, b)
+    log_posterior = _log_beta_binomial(too_many, unseen, a + k, b + n - k)
+    # Below the most likely number of errors the ratio is not monotone, and nothing can be said.
+    beyond_mode = wrong * n >= k * (total + 1)
+    evidence = np.where(beyond_mode, log_prior - log_posterior, -np.inf)
+    return np.where(too_many > unseen, np.inf, evidence)
+
+
+def _log_beta_binomial(successes: Floats, trials: Floats | int, a: Floats | float, b: Floats | float) -> Floats:
+    trials = np.asarray(trials, dtype=np.float64)
+    log_choose = -np.log1p(trials) - betaln(trials - successes + 1, successes + 1)
+    return np.asarray(log_choose + betaln(successes + a, trials - successes + b) - betaln(a, b))
