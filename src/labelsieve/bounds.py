@@ -5,8 +5,8 @@ Three questions, three answers:
 - *What share of the population is wrong?* ``binomial_upper`` (Clopper–Pearson).
 - *How many of these M points, which I have not looked at, are wrong?* ``unseen_p_value`` and ``unseen_upper``: the m
   points looked at and the M others are a random split of M + m points, so the errors found are hypergeometric.
-- *The same, but I look again and again and stop when I like?* ``anytime_evidence``: a martingale that is ever large with
-  probability δ at most, if too many are wrong.
+- *The same, but I look again and again and stop when I like?* ``anytime_evidence``: a martingale that is ever large
+  with probability δ at most, if too many are wrong.
 """
 
 from __future__ import annotations
@@ -59,21 +59,44 @@ def anytime_evidence(errors: Counts, points: Counts, total: int, allowed_rate: f
 
     ``points`` of ``total`` were drawn without replacement and ``errors`` of them were wrong. Once this reaches
     log(1 / δ), one may stop and say that the rest is good enough; the probability of ever saying so wrongly is at most
-    δ, however one decides when to look (the prior–posterior ratio martingale of Waudby-Smith and Ramdas 2020). The prior
-    on the number of wrong points is beta-binomial with 1 and 2 / ``allowed_rate``: most of it lies below the allowed
-    rate, which settles good label sets soonest; any prior is valid.
+    δ, however one decides when to look (the prior–posterior ratio martingale of Waudby-Smith and Ramdas 2020). The
+    prior on the number of wrong points is beta-binomial with 1 and 2 / ``allowed_rate``: most of it lies below the
+    allowed rate, which settles good label sets soonest; any prior is valid.
     """
     k, n = np.asarray(errors, dtype=np.float64), np.asarray(points, dtype=np.float64)
-    a, b = 1.0, 2 / allowed_rate
+    return anytime_evidence_of_total(k, n, total, k + np.floor(allowed_rate * (total - n)), allowed_rate)
+
+
+def anytime_evidence_of_total(errors: Counts, points: Counts, total: int, allowed: Counts, prior_rate: float) -> Array:
+    """Logarithm of the evidence against "more than ``allowed`` of all ``total`` points are wrong", seen or not.
+
+    With one ``prior_rate`` throughout, the probability that this ever reaches log(1 / δ) for an ``allowed`` that is
+    broken is at most δ for all ``allowed`` at once, whenever and however they are chosen: each time, what is not
+    refuted is a confidence set for the number of wrong points.
+    """
+    k, n = np.asarray(errors, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    a, b = 1.0, 2 / prior_rate
     unseen = total - n
-    too_many = np.floor(allowed_rate * unseen) + 1  # the smallest number of unseen errors that breaks the promise
-    wrong = k + too_many
-    log_prior = _log_beta_binomial(wrong, total, a, b)
+    wrong = np.asarray(allowed, dtype=np.float64) + 1  # the smallest number of wrong points that breaks the promise
+    too_many = np.clip(wrong - k, 0, unseen)  # clipped where the answer is known without the formula
+    log_prior = _log_beta_binomial(k + too_many, total, a, b)
     log_posterior = _log_beta_binomial(too_many, unseen, a + k, b + n - k)
     # Below the most likely number of errors the ratio is not monotone, and nothing can be said.
-    beyond_mode = wrong * n >= k * (total + 1)
+    beyond_mode = (wrong * n >= k * (total + 1)) & (wrong > k)
     evidence = np.where(beyond_mode, log_prior - log_posterior, -np.inf)
-    return np.where(too_many > unseen, np.inf, evidence)
+    return np.where(wrong - k > unseen, np.inf, evidence)
+
+
+def anytime_unseen_upper(errors: int, points: int, total: int, delta: float, prior_rate: float) -> int:
+    """Upper bound on how many unseen points are wrong that holds at all stopping times together; by bisection."""
+    lowest, highest = 0, total - points  # highest always holds: more than all of them cannot be wrong
+    while lowest < highest:
+        middle = (lowest + highest) // 2
+        if anytime_evidence_of_total(errors, points, total, errors + middle, prior_rate) >= np.log(1 / delta):
+            highest = middle
+        else:
+            lowest = middle + 1
+    return lowest
 
 
 def _log_beta_binomial(successes: Floats, trials: Floats | int, a: Floats | float, b: Floats | float) -> Floats:

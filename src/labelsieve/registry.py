@@ -39,6 +39,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "isotonic": "labelsieve.confidence.isotonic:Isotonic",
     },
     "thresholds": {
+        "certified": "labelsieve.thresholds.certified:CertifiedRule",
         "paper": "labelsieve.thresholds.paper:PaperRule",
     },
     "query": {

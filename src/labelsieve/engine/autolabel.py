@@ -30,6 +30,7 @@ def autolabel(
     *,
     classes: int | Iterable[Label] | None = None,
     tolerance: float = 0.05,
+    delta: float = 0.05,
     train_budget: int = 500,
     validation_budget: int = 500,
     seed_size: int | None = None,
@@ -41,6 +42,8 @@ def autolabel(
     query: Any = "margin-random",
     calibration_fraction: float = 0.5,
     validation: tuple[Any, Any] | None = None,
+    validation_reuse: str = "fresh",
+    certified_rounds: int = 1,
     max_rounds: int | None = None,
     label_rest: bool = False,
     ledger: Ledger | Run | None = None,
@@ -54,11 +57,16 @@ def autolabel(
     annotator: an object with ``label(ids)``, or a function of ids; answers with one label per id.
     classes: names, a count (0 to count - 1), or None to learn them from the answers.
     tolerance: the share of wrong machine labels you accept (ε).
+    delta: the probability with which a certified promise may fail (δ).
     train_budget, validation_budget: how many human labels may be asked for, to learn and to check.
     seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None.
     classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters.
     calibration_fraction: share of the validation points a fitted confidence function learns from (ν).
     validation: (X, y) held out up front, outside the pool; otherwise drawn from the pool and asked for.
+    validation_reuse: a rule that certifies uses each validation label once, drawn fresh from what is left of the pool;
+        ``"reuse"`` uses them in every round, for comparison, and certifies nothing.
+    certified_rounds: in how many of the last rounds thresholds are certified; they share delta and the validation
+        budget. One, at the end, with the best model, is usually the best use of both.
     label_rest: ask humans for whatever is left in the end.
     ledger: a ledger or run to continue, for example after an annotator raised (``error.ledger``). Give an empty
         ``ls.Ledger()`` to keep hold of all answers even if the process is interrupted from the keyboard.
@@ -72,8 +80,10 @@ def autolabel(
         n_given_validation=len(given_labels),
         n_classes=None if names is None else len(names),
         tolerance=tolerance,
+        delta=delta,
         train_budget=train_budget,
         validation_budget=validation_budget,
+        certified_rounds=certified_rounds,
         seed_size=seed_size,
         batch_size=batch_size,
         calibration_fraction=calibration_fraction,
@@ -83,7 +93,7 @@ def autolabel(
     )
     methods = compose(
         pool,
-        settings.tolerance,
+        settings,
         device,
         classifier=classifier,
         training=training,
@@ -91,15 +101,17 @@ def autolabel(
         thresholds=thresholds,
         query=query,
     )
-    methods.refuse_what_cannot_work(settings, pool, None if names is None else len(names))
+    plan = methods.plan(settings, validation_reuse, is_given=given is not None)
+    methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     ledger = _own_ledger(ledger)
     codes = open_ledger(ledger, pool, given, given_labels, names, settings.random_state)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
-    loop = Loop(pool, given, methods, settings, ledger, observer)
+    loop = Loop(pool, given, methods, settings, plan, ledger, observer)
     with observer, _keeping(ledger):
         reason = _drive(loop, answering, pool, codes, ledger, observer)
     described = {name: str(method) for name, method in vars(methods).items()}
-    return Run(ledger.copy(), pool.ids, reason, {**asdict(settings), **described})
+    certified = methods.thresholds.certifies and plan.single_use
+    return Run(ledger.copy(), pool.ids, reason, {**asdict(settings), **described, "certified": certified})
 
 
 def _own_ledger(ledger: Ledger | Run | None) -> Ledger:

@@ -18,9 +18,10 @@ from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.methods import Methods
 from labelsieve.engine.progress import Observer
 from labelsieve.engine.requests import AskHumans, FitConfidence, Request, TrainClassifier
-from labelsieve.engine.scoring import score_pool
+from labelsieve.engine.scoring import PoolScores, score_pool
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.stopping import reason_to_stop
+from labelsieve.engine.validation import ValidationPlan
 from labelsieve.errors import OneClassError, UnseenClassWarning
 from labelsieve.queries.base import Selection
 from labelsieve.seeding import generator, integer_seed
@@ -40,6 +41,7 @@ class Loop:
         given_validation: Pool | None,
         methods: Methods,
         settings: RunSettings,
+        plan: ValidationPlan,
         ledger: Ledger,
         observer: Observer,
     ) -> None:
@@ -47,28 +49,68 @@ class Loop:
         self._given_validation = given_validation
         self._methods = methods
         self._settings = settings
+        self._plan = plan
         self._ledger = ledger
         self._observer = observer
 
     def steps(self) -> Generator[Request, Any, str]:
         """Run to the end; returns why it ended."""
         yield from self._answers_to_pending()
-        if self._given_validation is None and not self._ledger.state.asked_for(Role.VALIDATION):
-            yield from self._ask_at_random(Role.VALIDATION, self._settings.validation_budget, "validation")
+        if self._plan.at_start and not self._ledger.state.asked_for(Role.VALIDATION):
+            yield from self._ask_at_random(Role.VALIDATION, self._plan.at_start, "validation")
         if not self._ledger.state.asked_for(Role.TRAIN):
             yield from self._ask_at_random(Role.TRAIN, self._settings.seed_size, "seed batch")
         while (reason := self._reason_to_stop()) is None:
             if self._training_classes().sum() < 2:
                 yield from self._look_for_a_second_class()
+            elif self._untrained_labels() and self._plan.tests(self._ledger.state.rounds_closed + 1):
+                yield from self._ask_fresh_validation()
+                yield from self._labelling_round()
             elif self._untrained_labels():
-                yield from self._round()
+                yield from self._learning_round()
             else:
                 yield from self._ask_after_the_last_round()
         if self._settings.label_rest and len(self._ledger.state.unlabelled()):
             yield from self._ask_at_random(Role.REST, len(self._ledger.state.unlabelled()), "rest")
         return reason
 
-    def _round(self) -> Generator[Request, Any, None]:
+    def _ask_fresh_validation(self) -> Generator[Request, Any, None]:
+        number = self._ledger.state.rounds_closed + 1
+        already = (self._ledger.state.round_number == number) & (self._ledger.state.role == Role.VALIDATION)
+        n = min(self._plan.per_test, len(self._ledger.state.unlabelled()))
+        if n and not already.any():
+            yield from self._ask_at_random(Role.VALIDATION, n, f"validation for round {number}", number)
+
+    def _learning_round(self) -> Generator[Request, Any, None]:
+        """A round that only trains and asks: nothing is labelled by machine."""
+        state, started = self._ledger.state, time.perf_counter()
+        number = state.rounds_closed + 1
+        training, rest = state.training(), state.unlabelled()
+        self._observer.round_started(number, len(training))
+        x_train = self._points(training)
+        model: Classifier = yield self._training_request(training, x_train, number)
+        scored = score_pool(self._pool, rest, model, Softmax(), self._methods.query, self._observer.scoring)
+        asked = self._next_question(number, rest, scored.query_summary, model, x_train, len(state.validation()))
+        report = RoundReport(
+            number=number,
+            train_points=len(training),
+            calibration_points=0,
+            threshold_points=0,
+            thresholds=np.full(len(state.classes), np.inf),
+            machine_labelled=0,
+            retired_validation=0,
+            remaining=len(rest),
+            queried_next=0 if asked is None else len(asked.points),
+            model_fingerprint=model.fingerprint(),
+            confidence_fallback=None,
+            seconds=time.perf_counter() - started,
+            held_out=HeldOutScores(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)),
+        )
+        self._ledger.append(RoundClosed(report), *([] if asked is None else [asked]))
+        self._observer.round_closed(report)
+        yield from self._answers_to_pending()
+
+    def _labelling_round(self) -> Generator[Request, Any, None]:
         state, methods, started = self._ledger.state, self._methods, time.perf_counter()
         number = state.rounds_closed + 1
         training = state.training()
@@ -90,13 +132,9 @@ class Loop:
         )
         held_out_scores = confidence.score(outputs)
         evidence = self._threshold_evidence(outputs, held_out_scores, validation, ~is_calibration)
-        thresholds = methods.thresholds.estimate(
-            evidence.scores, evidence.predicted, evidence.correct, len(state.classes)
-        )
-        thresholds[~seen] = np.inf  # never label by machine what the model has not seen
-
         rows = state.unlabelled()
         scored = score_pool(self._pool, rows, model, confidence, methods.query, self._observer.scoring)
+        thresholds = self._thresholds(evidence, scored, seen)
         accepted = scored.score >= thresholds[scored.predicted]
         in_region = held_out_scores >= thresholds[outputs.predicted]
         rest = rows[~accepted]
@@ -110,7 +148,7 @@ class Loop:
             threshold_points=int((~is_calibration).sum()),
             thresholds=thresholds,
             machine_labelled=int(accepted.sum()),
-            retired_validation=int(in_region.sum()),
+            retired_validation=len(validation) if self._plan.single_use else int(in_region.sum()),
             remaining=len(rest),
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=fingerprint,
@@ -129,12 +167,26 @@ class Loop:
                 thresholds[scored.predicted[accepted]],
                 fingerprint,
             ),
-            Retired(number, validation[in_region]),
+            Retired(number, validation if self._plan.single_use else validation[in_region]),
             RoundClosed(report),
             *([] if asked is None else [asked]),
         )
         self._observer.round_closed(report)
         yield from self._answers_to_pending()
+
+    def _thresholds(self, evidence: HeldOutScores, scored: PoolScores, seen: Bools) -> Floats:
+        """By the rule, for the classes the model has seen: it never labels another by machine."""
+        held_out, pool = seen[evidence.predicted], seen[scored.predicted]
+        thresholds = self._methods.thresholds.estimate(
+            evidence.scores[held_out],
+            evidence.predicted[held_out],
+            evidence.correct[held_out],
+            len(seen),
+            pool_scores=scored.score[pool],
+            pool_predicted=scored.predicted[pool],
+        )
+        thresholds[~seen] = np.inf
+        return thresholds
 
     def _next_question(
         self, number: int, rest: Ints, summary: Array, model: Classifier, x_train: Array, validation_left: int
@@ -178,12 +230,19 @@ class Loop:
             )
         yield from self._ask_at_random(Role.TRAIN, n, f"second class {len(state.training())}")
 
-    def _ask_at_random(self, role: Role, n: int, purpose: str) -> Generator[Request, Any, None]:
+    def _ask_at_random(
+        self, role: Role, n: int, purpose: str, round_number: int | None = None
+    ) -> Generator[Request, Any, None]:
         candidates = self._ledger.state.unlabelled()
         rng = generator(self._settings.random_state, purpose)
         selection = Selection(rng.choice(len(candidates), size=n, replace=False), np.full(n, n / len(candidates)))
         self._ledger.append(
-            Asked(self._ledger.state.rounds_closed, role, candidates[selection.rows], selection.probabilities)
+            Asked(
+                self._ledger.state.rounds_closed if round_number is None else round_number,
+                role,
+                candidates[selection.rows],
+                selection.probabilities,
+            )
         )
         yield from self._answers_to_pending()
 
@@ -201,15 +260,16 @@ class Loop:
     ) -> str | None:
         """As things stand in the ledger, or as they will stand once the current round is written down."""
         state = self._ledger.state
-        validation = len(state.validation()) if validation_left is None else validation_left
+        held_out = len(state.validation()) if validation_left is None else validation_left
+        left = len(state.unlabelled()) if remaining is None else remaining
+        after = state.rounds_closed if rounds is None else rounds
         return reason_to_stop(
-            remaining=len(state.unlabelled()) if remaining is None else remaining,
+            remaining=left,
             untrained_labels=self._untrained_labels() if untrained_labels is None else untrained_labels,
             train_budget_left=self._train_budget_left(),
-            rounds=state.rounds_closed if rounds is None else rounds,
+            rounds=after,
             max_rounds=self._settings.max_rounds,
-            threshold_points=validation - self._methods.n_calibration(self._settings, validation),
-            min_support=self._methods.thresholds.min_support,
+            validation_reason=self._plan.reason_to_stop(after, held_out, left),
         )
 
     def _untrained_labels(self) -> int:

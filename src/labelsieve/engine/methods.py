@@ -13,6 +13,7 @@ from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
 from labelsieve.engine.settings import RunSettings
+from labelsieve.engine.validation import ValidationPlan, fresh, given_once, reusing
 from labelsieve.errors import ConfigurationError
 from labelsieve.queries.base import Query
 from labelsieve.thresholds.base import ThresholdRule
@@ -33,11 +34,28 @@ class Methods:
         """A confidence function that needs no fitting leaves all validation points to the thresholds."""
         return round(settings.calibration_fraction * n_validation) if self.confidence.needs_fitting else 0
 
-    def refuse_what_cannot_work(self, settings: RunSettings, pool: Pool, n_classes: int | None) -> None:
+    def plan(self, settings: RunSettings, validation_reuse: str, is_given: bool) -> ValidationPlan:
+        """How validation labels are used: a rule that certifies needs them fresh."""
+        if validation_reuse not in ("fresh", "reuse"):
+            raise ConfigurationError(f"validation_reuse must be 'fresh' or 'reuse'; got {validation_reuse!r}.")
+        if not self.thresholds.certifies or validation_reuse == "reuse":
+            return reusing(settings, self._min_validation(settings))
+        return given_once(settings) if is_given else fresh(settings)
+
+    def _min_validation(self, settings: RunSettings) -> int:
+        """Fewest validation points that leave the thresholds their support."""
+        n = self.thresholds.min_support
+        while n - self.n_calibration(settings, n) < self.thresholds.min_support:
+            n += 1
+        return n
+
+    def refuse_what_cannot_work(
+        self, settings: RunSettings, plan: ValidationPlan, pool: Pool, n_classes: int | None
+    ) -> None:
         """Raise for what would otherwise be found out only after people have answered."""
         self.confidence.check_parameters()
         clone(self.classifier).check(pool.take(np.arange(min(2, len(pool)))), n_classes or 2)
-        needed, n_validation = self.thresholds.min_support, settings.validation_points
+        needed, n_validation = self.thresholds.min_support, plan.per_test or settings.validation_points
         n_calibration = self.n_calibration(settings, n_validation)
         if n_validation - n_calibration < needed:
             raise ConfigurationError(
@@ -49,7 +67,7 @@ class Methods:
 
 def compose(
     pool: Pool,
-    tolerance: float,
+    settings: RunSettings,
     device: str,
     *,
     classifier: Any,
@@ -58,11 +76,11 @@ def compose(
     thresholds: Any,
     query: Any,
 ) -> Methods:
-    """Names and instances as methods for this pool, tolerance and device."""
+    """Names and instances as methods for this pool, these settings and this device."""
     return Methods(
         classifier=_on_device(_trained_by(_classifier(classifier, pool), training), device),
         confidence=_on_device(_method("confidence", confidence, ConfidenceFunction), device),
-        thresholds=_with_tolerance(_method("thresholds", thresholds, ThresholdRule), tolerance),
+        thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
 
@@ -133,12 +151,16 @@ def _on_device(method: Any, device: str) -> Any:
     return clone(method).set_params(device=device) if method.get_params().get("device") == "auto" else method
 
 
-def _with_tolerance(rule: ThresholdRule, tolerance: float) -> ThresholdRule:
-    """The rule works at the run's tolerance; one that says otherwise is a mistake somebody should know of."""
-    if rule.tolerance is not None and rule.tolerance != tolerance:
-        raise ConfigurationError(
-            f"The threshold rule was made for tolerance={rule.tolerance}, the run for tolerance={tolerance}. "
-            "Leave it out of the rule, or give both the same."
-        )
-    adjusted: ThresholdRule = clone(rule).set_params(tolerance=tolerance)
+def _with_promise(rule: ThresholdRule, settings: RunSettings) -> ThresholdRule:
+    """The rule works at the run's tolerance, and at each test's share of its delta."""
+    wanted = {"tolerance": settings.tolerance, "delta": settings.delta}
+    given = rule.get_params(deep=False)
+    for name, value in wanted.items():
+        if given.get(name) not in (None, value):
+            raise ConfigurationError(
+                f"The threshold rule was made for {name}={given[name]}, the run for {name}={value}. "
+                "Leave it out of the rule, or give both the same."
+            )
+    wanted["delta"] /= settings.certified_rounds
+    adjusted: ThresholdRule = clone(rule).set_params(**{name: value for name, value in wanted.items() if name in given})
     return adjusted

@@ -17,9 +17,11 @@ class RunSettings:
     """Checked settings of one run."""
 
     tolerance: float
+    delta: float
     train_budget: int
     validation_budget: int
     validation_points: int
+    certified_rounds: int
     seed_size: int
     batch_size: int
     calibration_fraction: float
@@ -34,8 +36,10 @@ def checked_settings(
     n_given_validation: int,
     n_classes: int | None,
     tolerance: float,
+    delta: float,
     train_budget: int,
     validation_budget: int,
+    certified_rounds: int,
     seed_size: int | None,
     batch_size: int | None,
     calibration_fraction: float,
@@ -45,6 +49,10 @@ def checked_settings(
 ) -> RunSettings:
     """Settings with defaults filled in; raises ``ConfigurationError`` for anything that cannot work."""
     check_tolerance(tolerance)
+    if not (isinstance(delta, Real) and 0 < delta < 1):
+        raise ConfigurationError(
+            f"delta must lie strictly between 0 and 1 (0.05: the promise may fail in one run of 20); got {delta!r}."
+        )
     train_budget = _positive("train_budget", train_budget)
     if seed_size is None:
         seed_size = max(1, round(_SEED_SHARE * train_budget))
@@ -76,9 +84,11 @@ def checked_settings(
         raise ConfigurationError(f"random_state must be a whole number from 0 on; got {random_state!r}.")
     return RunSettings(
         tolerance=float(tolerance),
+        delta=float(delta),
         train_budget=train_budget,
         validation_budget=validation_budget,
         validation_points=validation_points,
+        certified_rounds=_positive("certified_rounds", certified_rounds),
         seed_size=seed_size,
         batch_size=batch_size,
         calibration_fraction=float(calibration_fraction),

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from numbers import Real
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class PoolView:
+    """What may be known of the points the thresholds are for: scores and predicted classes, no labels."""
+
+    scores: Floats
+    predicted: Ints
 
 
 class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
@@ -23,9 +32,24 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
 
     tolerance: float | None
 
+    certifies: ClassVar[bool] = False
+    """Whether the thresholds come with a guarantee. The engine then gives each held-out label one use only."""
+
     @final
-    def estimate(self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int) -> Floats:
-        """Thresholds (k,) from held-out points: their score, predicted class code, and whether that was right."""
+    def estimate(
+        self,
+        scores: Floats,
+        predicted: Ints,
+        correct: Bools,
+        n_classes: int,
+        *,
+        pool_scores: Floats | None = None,
+        pool_predicted: Ints | None = None,
+    ) -> Floats:
+        """Thresholds (k,) from held-out points: their score, predicted class code, and whether that was right.
+
+        Some rules also want to know the scores and predicted classes of the pool points the thresholds are for.
+        """
         scores = np.asarray(scores, dtype=np.float64)
         predicted = np.asarray(predicted, dtype=np.int64)
         correct = np.asarray(correct, dtype=bool)
@@ -43,7 +67,15 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
         if self.tolerance is None:
             raise ConfigurationError("tolerance must be set before thresholds are estimated, e.g. tolerance=0.05.")
         check_tolerance(self.tolerance)
-        return self._estimate(scores, predicted, correct, n_classes, self.tolerance)
+        pool_scores = np.empty(0) if pool_scores is None else np.asarray(pool_scores, dtype=np.float64)
+        pool_predicted = np.empty(0, dtype=np.int64) if pool_predicted is None else np.asarray(pool_predicted)
+        if pool_scores.shape != pool_predicted.shape:
+            raise DataError(
+                "pool_scores and pool_predicted must be of one length; "
+                f"got {pool_scores.shape} and {pool_predicted.shape}."
+            )
+        pool = PoolView(pool_scores, pool_predicted)
+        return self._estimate(scores, predicted, correct, n_classes, self.tolerance, pool)
 
     @property
     @abstractmethod
@@ -52,7 +84,7 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _estimate(
-        self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float
+        self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float, pool: PoolView
     ) -> Floats: ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labelsieve.thresholds.base import ThresholdRule
+from labelsieve.thresholds.base import PoolView, ThresholdRule
 from labelsieve.thresholds.risk_curve import risk_curve
 from labelsieve.types import Bools, Floats, Ints
 
@@ -36,7 +36,9 @@ class PaperRule(ThresholdRule):
     def min_support(self) -> int:
         return self.min_points
 
-    def _estimate(self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float) -> Floats:
+    def _estimate(
+        self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float, pool: PoolView
+    ) -> Floats:
         curve = risk_curve(scores, predicted, correct)
         passes = (
             (curve.points >= self.min_points)

@@ -1,0 +1,120 @@
+"""The whole loop, several rounds, active queries, and a classifier that improves between them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import labelsieve as ls
+from labelsieve.classifiers import Classifier
+from labelsieve.confidence import ConfidenceFunction
+from labelsieve.errors import LabelsieveWarning
+from labelsieve.thresholds import CertifiedRule
+from labelsieve.types import Outputs
+from tests.statistical.worlds import REPETITIONS, allowed_failures
+
+TOLERANCE, DELTA = 0.1, 0.1
+
+
+def overlapping(rng: np.random.Generator, n: int):
+    """Two classes that overlap, so that no classifier is ever right everywhere."""
+    y = rng.integers(2, size=n)
+    return rng.normal(size=(n, 2)) + 1.8 * y[:, None], y
+
+
+def failures(world=overlapping, repetitions=REPETITIONS, n=1500, **settings) -> tuple[int, float]:
+    """In how many repetitions the realised error exceeds the tolerance; and mean coverage."""
+    failed, coverage = 0, 0.0
+    chosen = {
+        "train_budget": 40, "seed_size": 20, "batch_size": 10, "validation_budget": 300, "tolerance": TOLERANCE,
+        "classifier": GaussianNB(),
+    } | settings  # fmt: skip
+    for repetition in range(repetitions):
+        x, y = world(np.random.default_rng(repetition), n)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LabelsieveWarning)
+            run = ls.autolabel(
+                x, ls.SimulatedAnnotator(y), classes=2, delta=DELTA, random_state=repetition, progress=False, **chosen
+            )
+        outcome = run.evaluate(y)
+        failed += outcome.error is not None and outcome.error > chosen["tolerance"]
+        coverage += outcome.coverage / repetitions
+    return failed, coverage
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"query": "margin"},
+        {"certified_rounds": 2},
+        {"certified_rounds": 3, "query": "margin", "validation_budget": 450},
+        {"confidence": "temperature", "validation_budget": 400},
+    ],
+    ids=str,
+)
+def test_certified(settings):
+    failed, coverage = failures(thresholds="certified", **settings)
+    assert failed <= allowed_failures(DELTA)
+    assert coverage > 0.1
+
+
+def test_the_harness_catches_the_papers_rule():
+    """Few validation points per class, which is where it trusts eleven without an error."""
+    failed, _ = failures(thresholds="paper", repetitions=200, tolerance=0.02, validation_budget=100)
+    assert failed > allowed_failures(DELTA, 200)
+
+
+class Improving(Classifier):
+    """Guesses until it has seen 100 labels, then says what feature 1 says; always unsure where feature 0 is 0."""
+
+    def check(self, x, n_classes):
+        pass
+
+    def fingerprint(self):
+        return "improving"
+
+    def with_training(self, method):
+        return self
+
+    def _fit(self, x, y, n_classes, seed, progress):
+        self.knows_ = len(y) >= 100
+
+    def _outputs(self, x):
+        says = x[:, 1] if self.knows_ else x[:, 2]
+        strength = np.where(x[:, 0] == 0, 0.1, 2.0)
+        return Outputs(np.c_[-strength * (says - 0.5), strength * (says - 0.5)], x)
+
+
+class Arbitrary(ConfidenceFunction):
+    """A score that has nothing to do with being right."""
+
+    needs_fitting = False
+
+    def _score(self, outputs):
+        return outputs.features[:, 3]
+
+
+def drifting(rng: np.random.Generator, n: int):
+    """Two fifths of the points look hard and are easy once the classifier has improved; of the others 8 % stay wrong.
+
+    Active queries take most of the first kind out of the pool. What is left is 7.7 % wrong, and validation points drawn
+    at the start still say 4.8 %.
+    """
+    looks_easy, y = rng.uniform(size=n) < 0.6, rng.integers(2, size=n)
+    said = np.where(looks_easy & (rng.uniform(size=n) < 0.08), 1 - y, y)
+    return np.c_[looks_easy, said, rng.integers(2, size=n), rng.uniform(size=n)].astype(float), y
+
+
+@pytest.mark.parametrize(("reuse", "holds"), [("fresh", True), ("reuse", False)])
+def test_a_pool_that_active_queries_have_changed(reuse, holds):
+    """Labels drawn fresh notice it; labels drawn at the start do not, and the harness catches them."""
+    failed, _ = failures(
+        drifting, n=3000, tolerance=0.065, train_budget=800, seed_size=50, batch_size=750, query="margin",
+        validation_budget=1000, validation_reuse=reuse, thresholds=CertifiedRule(candidates=1),
+        classifier=Improving(), confidence=Arbitrary(),
+    )  # fmt: skip
+    assert (failed <= allowed_failures(DELTA)) == holds
