@@ -5,13 +5,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint types imports install bench clean
+.PHONY: demo test test-long lint types imports install bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/labelsieve demo --out demo-output
 
 test: lint types imports
 	$(BIN)/pytest -n 2
+
+# The statistical tests with ten times the repetitions.
+test-long: $(INSTALLED)
+	LABELSIEVE_REPETITIONS=5000 $(BIN)/pytest -n 2 tests/statistical
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests benchmarks

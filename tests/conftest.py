@@ -44,6 +44,7 @@ def small_run(blobs: tuple[np.ndarray, np.ndarray]) -> Any:
             "train_budget": 60,
             "validation_budget": 90,
             "classifier": "logistic",
+            "thresholds": "paper",
             "progress": False,
         } | settings
         return ls.autolabel(chosen.pop("pool"), chosen.pop("annotator"), **chosen)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelsieve import annotators, classifiers, confidence, errors, queries, thresholds
+    from labelsieve import annotators, audit, classifiers, confidence, errors, planner, queries, thresholds
     from labelsieve.annotators import SimulatedAnnotator
     from labelsieve.data.pool import Pool
     from labelsieve.engine.autolabel import autolabel
@@ -29,10 +29,12 @@ __all__ = [
     "Run",
     "SimulatedAnnotator",
     "annotators",
+    "audit",
     "autolabel",
     "classifiers",
     "confidence",
     "errors",
+    "planner",
     "queries",
     "thresholds",
     "write_report",

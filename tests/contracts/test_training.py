@@ -50,7 +50,7 @@ def test_a_method_set_on_the_classifier_stays():
     x, y = striped_images(100)
     run = ls.autolabel(
         x, ls.SimulatedAnnotator(y), classifier=quick_classifier("mlp").with_training(CRL(rank_weight=0.9)),
-        train_budget=20, validation_budget=30, max_rounds=1, progress=False,
+        train_budget=20, validation_budget=30, max_rounds=1, progress=False, thresholds="paper",
     )  # fmt: skip
     assert "CRL(rank_weight=0.9)" in run.settings["classifier"]
     assert np.isfinite(run.rounds[0].held_out.scores).all()

@@ -20,7 +20,7 @@ def test_combination(training, confidence):
     run = ls.autolabel(
         x, ls.SimulatedAnnotator(y), classes=10, train_budget=150, validation_budget=400, max_rounds=2,
         classifier=quick_classifier("mlp").set_params(epochs=10), training=training, confidence=confidence,
-        progress=False,
+        progress=False, thresholds="paper",
     )  # fmt: skip
     outcome = run.evaluate(y)
     assert len(run.rounds) == 2

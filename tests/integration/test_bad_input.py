@@ -61,7 +61,7 @@ def nan_pool():
         ({"classifier": "magic"}, UnknownMethodError, "classifier must be one of 'lenet', 'cnn'.*got 'magic'"),
         ({"training": "magic"}, UnknownMethodError, "training must be one of 'vanilla'.*got 'magic'"),
         ({"confidence": "magic"}, UnknownMethodError, "confidence must be one of 'softmax'.*got 'magic'"),
-        ({"thresholds": "magic"}, UnknownMethodError, "thresholds must be one of 'paper'.*got 'magic'"),
+        ({"thresholds": "magic"}, UnknownMethodError, "thresholds must be one of 'certified', 'paper'.*got 'magic'"),
         ({"query": "magic"}, UnknownMethodError, "query must be one of 'random'.*got 'magic'"),
         ({"classifier": 5}, ConfigurationError, "classifier must be 'auto', one of .* got 5"),
         ({"classifier": RidgeClassifier()}, ConfigurationError, "needs predict_proba.*RidgeClassifier has none"),
@@ -141,7 +141,7 @@ def test_pool_of_one_class(small_run):
             89,
         ),
         (lambda ids: [0, "spam", "ham", *[0] * (len(ids) - 3)], "got 'spam'.* 1 more answers cannot be used", 88),
-        (lambda ids: 1 / 0, "raised ZeroDivisionError: division by zero — 0 of 90 labels", 0),
+        (lambda ids: 1 / 0, "raised ZeroDivisionError: division by zero — 0 of the last 90 labels", 0),
     ],
 )
 def test_annotator_that_answers_badly(small_run, answer, message, kept):

@@ -92,7 +92,7 @@ def test_output_is_plain_without_a_terminal(demo: tuple[str, Path]) -> None:
 def test_every_path_printed_exists(demo: tuple[str, Path]) -> None:
     printed, folder = demo
     paths = [Path(path) for path in re.findall(r"^wrote (\S+)", printed, re.MULTILINE)]
-    assert sorted(paths) == sorted(folder / name for name in ("labels.csv", "report.html", "run.json"))
+    assert sorted(paths) == sorted(folder / name for name in ("labels.csv", "report.html", "run.json", "truth.csv"))
     assert all(path.stat().st_size for path in paths)
 
 

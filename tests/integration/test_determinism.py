@@ -18,7 +18,7 @@ def test_same_seed_same_labels(classifier):
     def once():
         return ls.autolabel(
             x, ls.SimulatedAnnotator(y), classifier=quick_classifier(classifier), train_budget=40,
-            validation_budget=60, tolerance=0.2, random_state=3, progress=False,
+            validation_budget=60, tolerance=0.2, random_state=3, progress=False, thresholds="paper",
         )  # fmt: skip
 
     first, second = once(), once()

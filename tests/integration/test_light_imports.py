@@ -24,7 +24,8 @@ def loaded_after(code: str) -> set[str]:
         "import labelsieve as ls; ls.autolabel, ls.confidence.Softmax, ls.Pool, ls.Outputs",
         "import numpy as np, labelsieve as ls\n"
         "x = np.random.default_rng(0).normal(size=(60, 2))\n"
-        "ls.autolabel(x, lambda ids: ids % 2, train_budget=20, validation_budget=20, progress=False)",
+        "settings = {'train_budget': 20, 'validation_budget': 20, 'thresholds': 'paper', 'progress': False}\n"
+        "ls.autolabel(x, lambda ids: ids % 2, **settings)",
     ],
 )
 def test_without_torch(code):

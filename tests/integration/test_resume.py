@@ -43,7 +43,7 @@ def test_interrupted_again_and_again_gives_the_same_labels(small_run, blobs, pat
 
 def test_without_an_own_ledger_the_error_carries_it(small_run, blobs):
     annotator = Tiring(blobs[1], 10)
-    with pytest.raises(AnnotatorError, match="10 of 90 labels asked for had come") as caught:
+    with pytest.raises(AnnotatorError, match="10 of the last 90 labels asked for had come") as caught:
         small_run(annotator=annotator)
     annotator.patience = 1000
     assert_frame_equal(small_run(annotator=annotator, ledger=caught.value.ledger).labels, small_run().labels)
@@ -135,7 +135,7 @@ def test_a_class_can_be_added_when_going_on_but_none_replaced(small_run, blobs):
 
 def test_other_validation_data_is_refused(blobs):
     x, y = blobs
-    settings = {"classes": 3, "train_budget": 40, "classifier": "logistic", "progress": False}
+    settings = {"classes": 3, "train_budget": 40, "classifier": "logistic", "progress": False, "thresholds": "paper"}
     annotator = ls.SimulatedAnnotator(y[:200])
     run = ls.autolabel(x[:200], annotator, validation=(x[200:], y[200:]), **settings)
     for other in ((x[200:][::-1], y[200:]), (x[200:], y[200:][::-1])):
@@ -153,10 +153,12 @@ def test_a_finished_run_can_be_given_a_larger_budget_and_stays_as_it_was(small_r
     assert_frame_equal(kept, before[["id", "label", "source"]])
 
 
-@pytest.mark.parametrize("change", ["pool", "seed"])
-def test_another_pool_or_seed_is_refused(small_run, blobs, change):
+@pytest.mark.parametrize("change", ["pool", "random_state", "tolerance"])
+def test_another_pool_seed_or_promise_is_refused(small_run, blobs, change):
     finished = small_run()
-    other = {"pool": blobs[0] + 1} if change == "pool" else {"random_state": 5}
+    other = {"pool": {"pool": blobs[0] + 1}, "random_state": {"random_state": 5}, "tolerance": {"tolerance": 0.1}}[
+        change
+    ]
     with pytest.raises(ConfigurationError, match="continued only with the same pool"):
         small_run(ledger=finished, **other)
 

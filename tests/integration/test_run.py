@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from sklearn.datasets import make_blobs
 
 import labelsieve as ls
-from labelsieve.errors import DataError
+from labelsieve.engine.entries import Assigned
+from labelsieve.errors import ConfigurationError, DataError
 
 
 def test_labels_and_evaluation_by_hand(small_run, blobs):
@@ -33,6 +36,7 @@ def test_strings_as_ids_and_labels(blobs):
         train_budget=60,
         validation_budget=90,
         progress=False,
+        thresholds="paper",
     )
     assert set(run.labels["label"]) == {"ant", "bee", "cat"} == set(run.classes)
     by_array, by_id = run.evaluate(names), run.evaluate(dict(zip(ids, names, strict=True)))
@@ -43,9 +47,13 @@ def test_strings_as_ids_and_labels(blobs):
 def test_strings_beside_numbers_as_labels(blobs):
     x, y = blobs
     names = [("a", 1, "1")[code] for code in y]
-    run = ls.autolabel(x, ls.SimulatedAnnotator(names), train_budget=60, validation_budget=90, progress=False)
+    run = ls.autolabel(
+        x, ls.SimulatedAnnotator(names), train_budget=60, validation_budget=90, progress=False, thresholds="paper"
+    )
     assert set(run.classes) == {"a", 1, "1"}
-    plain = ls.autolabel(x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=90, progress=False)
+    plain = ls.autolabel(
+        x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=90, progress=False, thresholds="paper"
+    )
     assert run.evaluate(names).error == run.evaluate(dict(enumerate(names))).error == plain.evaluate(y).error
 
 
@@ -79,7 +87,7 @@ def test_given_validation_is_not_part_of_the_output(blobs):
     x, y = blobs
     run = ls.autolabel(
         x[:200], ls.SimulatedAnnotator(y[:200]), validation=(x[200:], y[200:]), train_budget=40,
-        classifier="logistic", progress=False,
+        classifier="logistic", progress=False, thresholds="paper",
     )  # fmt: skip
     assert run.human_labels == 40
     assert set(run.labels["role"]) <= {"train", "machine"}
@@ -90,5 +98,107 @@ def test_auto_picks_by_shape(blobs):
     rng = np.random.default_rng(0)
     for shape, expected in [((3,), "Logistic"), ((8, 8), "Logistic"), ((20, 20), "LeNet"), ((20, 20, 3), "CNN")]:
         x = rng.normal(size=(60, *shape))
-        run = ls.autolabel(x, lambda ids: ids % 2, train_budget=12, validation_budget=12, max_rounds=1, progress=False)
+        run = ls.autolabel(
+            x,
+            lambda ids: ids % 2,
+            train_budget=12,
+            validation_budget=12,
+            max_rounds=1,
+            progress=False,
+            thresholds="paper",
+        )
         assert expected in run.settings["classifier"]
+
+
+def test_given_validation_certifies_the_first_round_with_all_training_labels(blobs):
+    x, y = make_blobs(n_samples=1500, centers=3, cluster_std=2.0, random_state=7)
+    run = ls.autolabel(
+        x[:1000], ls.SimulatedAnnotator(y[:1000]), validation=(x[1000:], y[1000:]), train_budget=60, progress=False
+    )
+    assert [report.train_points for report in run.rounds] == [60]
+    assert run.settings["certified"]
+    assert run.coverage > 0.5
+    assert run.stop_reason == "all certified rounds are done"
+
+
+def test_certified_rounds_draw_fresh_labels_and_use_each_once():
+    x, y = make_blobs(n_samples=3000, centers=3, cluster_std=2.5, random_state=7)
+    run = ls.autolabel(
+        x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=600, certified_rounds=2, progress=False
+    )
+    tested = [report.number for report in run.rounds if report.threshold_points]
+    assert tested == [3, 4]
+    assert [run.rounds[number - 1].threshold_points for number in tested] == [300, 300]
+    jobs = [entry.points for entry in run.ledger if isinstance(entry, Assigned) and len(entry.points)]
+    assert len(np.unique(np.concatenate(jobs))) == 600
+    assert run.settings["certified"]
+    assert run.evaluate(y).error <= 0.05
+
+
+def test_reuse_is_said_not_to_be_certified():
+    x, y = make_blobs(n_samples=1500, centers=3, cluster_std=2.0, random_state=7)
+    run = ls.autolabel(
+        x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=300, validation_reuse="reuse", progress=False
+    )
+    assert not run.settings["certified"]
+    assert len([report for report in run.rounds if report.threshold_points]) > 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"delta": 0}, "delta must lie strictly between 0 and 1"),
+        ({"delta": 1.5}, "delta must lie strictly between 0 and 1"),
+        ({"validation_reuse": "sometimes"}, "'fresh' or 'reuse'; got 'sometimes'"),
+        ({"certified_rounds": 0}, "certified_rounds must be a whole number from 1 on"),
+        ({"validation_budget": 100}, "at least 118 validation points"),
+        ({"thresholds": ls.thresholds.CertifiedRule(delta=0.2)}, "delta=0.2, the run for delta=0.05"),
+        ({"thresholds": ls.thresholds.CertifiedRule(groups="some")}, "groups must be .* got 'some'"),
+    ],
+)
+def test_certified_settings_that_cannot_work(settings, message):
+    x, y = make_blobs(n_samples=1500, centers=3, random_state=7)
+    with pytest.raises(ConfigurationError, match=message):
+        ls.autolabel(x, ls.SimulatedAnnotator(y), **{"train_budget": 60, "progress": False} | settings)
+
+
+def test_truth_in_another_form_is_refused(small_run, blobs):
+    with pytest.raises(DataError, match=r"no label that is a class of this run: got '.' \(str\)"):
+        small_run().evaluate(blobs[1].astype(str))
+
+
+def test_the_index_of_a_data_frame_names_the_points(blobs):
+    frame = pd.DataFrame(blobs[0], index=[f"row-{i}" for i in range(300)])
+    truth = dict(zip(frame.index, blobs[1].tolist(), strict=True))
+    run = ls.autolabel(
+        frame, ls.SimulatedAnnotator(truth), train_budget=60, validation_budget=90, thresholds="paper", progress=False
+    )
+    assert run.labels["id"].str.startswith("row-").all()
+    assert run.evaluate(truth).error < 0.1
+
+
+def test_audit_of_a_run(blobs):
+    x, y = make_blobs(n_samples=3000, centers=3, cluster_std=1.5, random_state=7)
+    run = ls.autolabel(x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=300, progress=False)
+    found = run.audit(ls.SimulatedAnnotator(y), max_labels=400)
+    assert found.certified
+    assert found.verdict.bound <= 0.05
+
+
+def test_a_query_that_chooses_badly_is_named(small_run):
+    class Few(ls.queries.Random):
+        def _select(self, candidates, trained, n, rng):
+            chosen = super()._select(candidates, trained, n, rng)
+            return ls.queries.Selection(chosen.rows[1:], chosen.probabilities[1:])
+
+    with pytest.raises(ConfigurationError, match=r"Few must choose 12 different rows from 0 to .* it returned 11 rows"):
+        small_run(query=Few())
+
+
+def test_a_score_of_the_wrong_length_is_named(small_run):
+    class Short(ls.confidence.Softmax):
+        def _score(self, outputs):
+            return super()._score(outputs)[:3]
+
+    with pytest.raises(DataError, match=r"Short must give one score per point, shape \(90,\); got \(3,\)"):
+        small_run(confidence=Short())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom
 
-REPETITIONS = 500
+REPETITIONS = int(os.environ.get("LABELSIEVE_REPETITIONS", 500))
 
 
 def allowed_failures(delta: float, repetitions: int = REPETITIONS) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,6 +23,9 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     ``tests/contracts``; a row in ``docs/methods.md``. Inputs are scaled inside, by what the training points
     show.
     """
+
+    gives_raw_logits: ClassVar[bool] = True
+    """False where logits are log-probabilities, which add up to one."""
 
     @final
     def fit(self, x: Array, y: Ints, n_classes: int, *, seed: int, progress: Progress | None = None) -> Self:

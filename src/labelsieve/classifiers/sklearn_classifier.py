@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -23,6 +23,8 @@ class SklearnClassifier(Classifier):
     ``scale_inputs`` centres and scales features first. It is off for estimators of your own, which may bring a
     pipeline or need their inputs as they are.
     """
+
+    gives_raw_logits: ClassVar[bool] = False
 
     def __init__(self, estimator: Any, scale_inputs: bool = False) -> None:
         self.estimator = estimator

@@ -6,11 +6,13 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_digits
 
 from labelsieve.annotators import SimulatedAnnotator
+from labelsieve.audit.leftovers import forget_audit
 from labelsieve.cli.folders import writable_folder
 from labelsieve.engine.autolabel import autolabel
 from labelsieve.engine.progress import PlainLines
@@ -31,9 +33,9 @@ def demo(out: Path, seed: int) -> int:
     writable_folder(out)
     points, truth = load_digits(return_X_y=True)
     print(
-        f"Labelling {len(points):,} handwritten digits (scikit-learn's, {_CLASSES} classes), tolerance "
-        f"{_share(TOLERANCE)} wrong.\nUp to {TRAIN_BUDGET} labels to train and {VALIDATION_BUDGET} held out to check, "
-        "answered from the true labels in place of a human.",
+        f"Labelling {len(points):,} handwritten digits of scikit-learn, {_CLASSES} classes, tolerance "
+        f"{_share(TOLERANCE)}.\n"
+        f"Up to {TRAIN_BUDGET} labels to train and {VALIDATION_BUDGET} to check, answered from the true labels.",
         flush=True,
     )
     started = time.perf_counter()
@@ -50,13 +52,17 @@ def demo(out: Path, seed: int) -> int:
     seconds = time.perf_counter() - started
     try:
         page = write_report(run, out, y_true=truth, title="labelsieve demo: handwritten digits")
+        forget_audit(out)  # it was about the labels of an earlier demo
+        pd.DataFrame({"id": run.pool_ids, "label": truth}).to_csv(out / "truth.csv", index=False)
     except OSError as error:
         raise LabelsieveError(f"The report could not be written to {out}: {error.strerror or error}.") from None
     Console().print(_outcome(summarise(run, truth), belief.promise(run)[0], seconds))
     # Paths go out by plain print: the table would wrap a long one, and nobody could copy it.
     for name in ("labels.csv", "run.json"):
         print(f"wrote {page.with_name(name)}")
+    print(f"wrote {page.with_name('truth.csv')}")
     print(f"wrote {page} (open this one)")
+    print(f"To check the machine labels: labelsieve audit {out} --simulate {out / 'truth.csv'}:label")
     return 0
 
 

@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from labelsieve import __version__
 from labelsieve.errors import LabelsieveError
@@ -28,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _note
-            status = _run(arguments)
+            status = int(arguments.run(arguments))
             sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -43,10 +43,22 @@ def main(argv: list[str] | None = None) -> int:
         return _FAILED
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _demo(arguments: argparse.Namespace) -> int:
     from labelsieve.cli.demo import demo
 
     return demo(arguments.out, arguments.seed)
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from labelsieve.cli.audit import audit
+
+    return audit(arguments)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from labelsieve.cli.plan import plan
+
+    return plan(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,7 +84,98 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--seed", type=_seed, default=0, metavar="N", help="another seed asks for other points (default: %(default)s)"
     )
+    demo.set_defaults(run=_demo)
+    _add_audit(commands)
+    _add_plan(commands)
     return parser
+
+
+def _add_audit(commands: Any) -> None:
+    """The options of ``labelsieve audit``; its defaults are the library's, so none is repeated here."""
+    audit = commands.add_parser(
+        "audit",
+        help="check machine labels at random and certify the rest",
+        description="Draw machine labels of a finished run at random, have them checked, and stop as soon as it is "
+        "certain enough that few of the others are wrong. Without --simulate or --answers, the next labels to check "
+        "are written to DIR/audit-questions.csv. Exit status: 0 certified, 1 not certified (yet), 2 an error.",
+    )
+    audit.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="folder with the run's labels.csv")
+    source = audit.add_mutually_exclusive_group()
+    source.add_argument(
+        "--simulate",
+        metavar="FILE[:COLUMN]",
+        help="answer from a CSV file with the columns id and COLUMN (default: label) in place of a human",
+    )
+    source.add_argument(
+        "--answers", type=Path, metavar="FILE", help="read answers: a CSV file with the columns id and answer"
+    )
+    source.add_argument("--verify", type=Path, metavar="FILE", help="check a certificate.json and the files beside it")
+    audit.add_argument("--tolerance", type=float, metavar="E", help="share of wrong labels to rule out (the run's)")
+    audit.add_argument("--delta", type=float, metavar="D", help="probability of being wrong about it (default: 0.05)")
+    audit.add_argument("--max-labels", type=int, metavar="M", help="ask for at most this many labels in all")
+    audit.add_argument("--batch", type=int, metavar="N", help="labels to ask for before looking (default: 25)")
+    audit.add_argument("--seed", type=_seed, metavar="S", help="another seed draws other labels (default: 0)")
+    audit.add_argument(
+        "--slices",
+        choices=("auto", "scores", "rounds", "none"),
+        help="what may be rolled back; part of the confidence is set aside for it, none keeps it all (default: auto)",
+    )
+    audit.add_argument(
+        "--rollback",
+        action="store_true",
+        help="if not all machine labels can be certified, take back the least safe ones and certify the others",
+    )
+    audit.set_defaults(run=_audit)
+
+
+def _add_plan(commands: Any) -> None:
+    """The options of ``labelsieve plan``; what they may be is checked by the library."""
+    plan = commands.add_parser(
+        "plan",
+        help="forecast labels, savings and cost before anyone labels",
+        description="Forecast a run with certified thresholds: validation and audit labels needed, a range for the "
+        "share the machine can label, labels saved and their cost. A forecast, not a promise.",
+    )
+    plan.add_argument("--pool", type=int, required=True, metavar="N", help="points to be labelled")
+    plan.add_argument("--classes", type=int, required=True, metavar="K", help="number of classes")
+    plan.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.05,
+        metavar="E",
+        help="share of machine labels that may be wrong (default: %(default)s)",
+    )
+    plan.add_argument(
+        "--delta",
+        type=float,
+        default=0.05,
+        metavar="D",
+        help="probability with which more may be wrong (default: %(default)s)",
+    )
+    plan.add_argument("--train-budget", type=int, metavar="N", help="labels to train on (chosen if left out)")
+    plan.add_argument("--validation-budget", type=int, metavar="N", help="held-out labels (chosen if left out)")
+    plan.add_argument("--budget", type=int, metavar="N", help="split this many labels in all, in place of those two")
+    pilot = plan.add_mutually_exclusive_group()
+    pilot.add_argument(
+        "--pilot",
+        type=Path,
+        metavar="FILE",
+        help="CSV file of labelled points with the columns score (or confidence) and correct",
+    )
+    pilot.add_argument(
+        "--pilot-accuracy", type=float, metavar="A", help="the classifier's accuracy, if only that is known"
+    )
+    plan.add_argument("--price", type=float, metavar="P", help="price of one label")
+    plan.add_argument("--minutes", type=float, metavar="M", help="minutes one label takes")
+    plan.add_argument(
+        "--candidates",
+        type=int,
+        default=20,
+        metavar="G",
+        help="thresholds the certified rule tries (default: %(default)s)",
+    )
+    plan.add_argument("--json", action="store_true", help="print JSON")
+    plan.set_defaults(run=_plan)
 
 
 def _seed(text: str) -> int:

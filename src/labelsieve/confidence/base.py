@@ -27,6 +27,8 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     """
 
     needs_fitting: ClassVar[bool] = True
+    needs_raw_logits: ClassVar[bool] = False
+    """Whether log-probabilities, all a scikit-learn classifier gives, are not enough."""
     fallback_: str | None
 
     @final
@@ -62,7 +64,12 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} was fitted for {self.n_classes_} classes; got {outputs.logits.shape[1]}."
             )
         score = top_probability(outputs) if getattr(self, "fallback_", None) else self._score(outputs)
-        return np.asarray(score, dtype=np.float64)
+        score = np.asarray(score, dtype=np.float64)
+        if score.shape != (len(outputs),):
+            raise DataError(
+                f"{type(self).__name__} must give one score per point, shape ({len(outputs)},); got {score.shape}."
+            )
+        return score
 
     def check_parameters(self) -> None:
         """Raise ``ConfigurationError`` if a parameter cannot work; called before anybody is asked for a label."""

@@ -18,6 +18,7 @@ class Energy(ConfidenceFunction):
     """
 
     needs_fitting: ClassVar[bool] = False
+    needs_raw_logits: ClassVar[bool] = True
 
     def _score(self, outputs: Outputs) -> Floats:
         return np.asarray(logsumexp(outputs.logits.astype(np.float64), axis=1))

@@ -18,13 +18,16 @@ _SAMPLED_ROWS = 1000
 class Pool:
     """Points to label, by row: features (n, d), grey images (n, h, w) or colour images (n, h, w, c).
 
-    ``ids`` names the points to annotators and in the output; row numbers if not given. A pool has no labels:
+    ``ids`` names the points to annotators and in the output; if not given, the index of a DataFrame or
+    else row numbers. A pool has no labels:
     those are reached only by asking an annotator.
     """
 
     def __init__(self, data: Any, ids: Iterable[Any] | None = None, *, name: str = "pool") -> None:
         self.data = as_points(data, name)
-        self.ids = np.arange(len(self.data)) if ids is None else np.asarray(list(ids))
+        if ids is None:
+            ids = data.index if hasattr(data, "columns") else range(len(self.data))
+        self.ids = np.asarray(list(ids))
         if len(self.ids) != len(self.data):
             raise DataError(
                 f"ids must name each point of the {name} once; got {len(self.ids)} ids for {len(self.data)} points."

@@ -33,8 +33,8 @@ def ask(annotator: Annotator, ids: Array, points: Ints, codes: ClassCodes, ledge
         raise failure
     if failure is not None:
         raise AnnotatorError(
-            f"The annotator raised {type(failure).__name__}: {failure} — {usable} of {len(ids)} labels asked for had "
-            "come by then and are in the ledger. Continue with ledger=error.ledger.",
+            f"The annotator raised {type(failure).__name__}: {failure} — {usable} of the last {len(ids)} labels asked "
+            "for had come by then. Every answer that came is in the ledger; continue with ledger=error.ledger.",
             ledger,
         ) from failure
     if unusable:

@@ -13,7 +13,7 @@ from labelsieve.data.pool import Pool, as_pool
 from labelsieve.engine.asking import ask
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.loop import Loop
-from labelsieve.engine.methods import compose
+from labelsieve.engine.methods import certifies, compose
 from labelsieve.engine.opening import given_validation, open_ledger
 from labelsieve.engine.progress import Observer, bars_if_terminal
 from labelsieve.engine.requests import AskHumans, FitConfidence, TrainClassifier
@@ -38,7 +38,7 @@ def autolabel(
     classifier: Any = "auto",
     training: Any = "vanilla",
     confidence: Any = "softmax",
-    thresholds: Any = "paper",
+    thresholds: Any = "certified",
     query: Any = "margin-random",
     calibration_fraction: float = 0.5,
     validation: tuple[Any, Any] | None = None,
@@ -75,6 +75,8 @@ def autolabel(
     answering = as_annotator(annotator)
     names = declared_classes(classes)
     given, given_labels = given_validation(validation, pool)
+    if given is not None and seed_size is None and certifies(thresholds) and validation_reuse == "fresh":
+        seed_size = train_budget  # only the first round can be certified, so it gets all training labels
     settings = checked_settings(
         pool_size=len(pool),
         n_given_validation=len(given_labels),
@@ -104,7 +106,7 @@ def autolabel(
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     ledger = _own_ledger(ledger)
-    codes = open_ledger(ledger, pool, given, given_labels, names, settings.random_state)
+    codes = open_ledger(ledger, pool, given, given_labels, names, settings, type(methods.thresholds).__name__)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
     loop = Loop(pool, given, methods, settings, plan, ledger, observer)
     with observer, _keeping(ledger):

@@ -31,6 +31,7 @@ class RunStarted:
     random_state: int
     pool_fingerprint: str
     validation_fingerprint: str | None = None
+    promise: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,6 +54,12 @@ class Methods:
     ) -> None:
         """Raise for what would otherwise be found out only after people have answered."""
         self.confidence.check_parameters()
+        self.thresholds.check_parameters()
+        if self.confidence.needs_raw_logits and not self.classifier.gives_raw_logits:
+            raise ConfigurationError(
+                f"{type(self.confidence).__name__} needs a network's logits; {type(self.classifier).__name__} gives "
+                "log-probabilities, for which it is always 0. Use confidence='softmax', or classifier='mlp'."
+            )
         clone(self.classifier).check(pool.take(np.arange(min(2, len(pool)))), n_classes or 2)
         needed, n_validation = self.thresholds.min_support, plan.per_test or settings.validation_points
         n_calibration = self.n_calibration(settings, n_validation)
@@ -83,6 +89,11 @@ def compose(
         thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
+
+
+def certifies(thresholds: Any) -> bool:
+    """Whether this rule, by name or instance, comes with a guarantee."""
+    return bool(_method("thresholds", thresholds, ThresholdRule).certifies)
 
 
 def _classifier(classifier: Any, pool: Pool) -> Classifier:

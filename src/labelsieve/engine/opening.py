@@ -10,6 +10,7 @@ from labelsieve.data.classes import ClassCodes, label_list
 from labelsieve.data.pool import Pool
 from labelsieve.engine.entries import ClassesNamed, RunStarted, ValidationGiven
 from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.settings import RunSettings
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Label
 
@@ -31,15 +32,22 @@ def given_validation(validation: Any, pool: Pool) -> tuple[Pool | None, list[Any
 
 
 def open_ledger(
-    ledger: Ledger, pool: Pool, given: Pool | None, given_labels: list[Any], names: tuple[Label, ...] | None, seed: int
+    ledger: Ledger,
+    pool: Pool,
+    given: Pool | None,
+    given_labels: list[Any],
+    names: tuple[Label, ...] | None,
+    settings: RunSettings,
+    rule: str,
 ) -> ClassCodes:
     """Write the first entries, or check that the ledger is about this run; returns the class codes so far."""
     start = RunStarted(
         n_pool=len(pool),
         n_given_validation=len(given_labels),
-        random_state=int(seed),
+        random_state=settings.random_state,
         pool_fingerprint=pool.fingerprint(),
         validation_fingerprint=None if given is None else f"{given.fingerprint()}-{joblib.hash(given_labels)[:12]}",
+        promise=f"{rule} at tolerance {settings.tolerance}, delta {settings.delta}",
     )
     if len(ledger):
         _refuse_another_run(ledger, start)
@@ -59,7 +67,7 @@ def _refuse_another_run(ledger: Ledger, start: RunStarted) -> None:
     differing = [name for name, value in vars(start).items() if value != getattr(begun, name)]
     if differing:
         raise ConfigurationError(
-            "A run can be continued only with the same pool, validation data and random_state; "
+            "A run can be continued only with the same pool, validation data, random_state and promise; "
             + ", ".join(f"{name} was {getattr(begun, name)!r} and is {getattr(start, name)!r}" for name in differing)
             + "."
         )

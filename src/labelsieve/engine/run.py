@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.state import HUMAN, MACHINE, LedgerState
 from labelsieve.errors import DataError
 from labelsieve.types import Array, Ints, Label, RoundReport
+
+if TYPE_CHECKING:
+    from labelsieve.audit import Audit
 
 _NOT_A_CLASS = -1
 
@@ -98,6 +101,12 @@ class Run:
             }
         )
 
+    def audit(self, annotator: Any, **settings: Any) -> Audit:
+        """Ask about machine labels drawn at random until their error is certain; see ``labelsieve.audit.audit_run``."""
+        from labelsieve.audit import audit_run
+
+        return audit_run(self, annotator, **settings)
+
     def evaluate(self, y_true: Any) -> Evaluation:
         """Compare machine labels with the truth: labels by pool row, or a mapping from id to label."""
         state = self._state
@@ -138,6 +147,11 @@ class Run:
             raise DataError(f"y_true has no label for {int((which < 0).sum())} points; the first is {first!r}.")
         codes = {name: code for code, name in enumerate(self._state.classes)}
         value_codes = np.array([codes.get(clean_label(value), _NOT_A_CLASS) for value in values])
+        if (value_codes == _NOT_A_CLASS).all():
+            raise DataError(
+                f"y_true holds no label that is a class of this run: got {values[0]!r} ({type(values[0]).__name__}), "
+                f"the classes are {self.classes[:5]}. Give it in the same form."
+            )
         return np.asarray(value_codes[which])
 
 

@@ -39,7 +39,14 @@ class Query(ABC, BaseEstimator):  # type: ignore[misc]
         """Choose n rows of ``candidates``; ``trained`` is the summary of the points already in training."""
         if not 0 < n <= len(candidates):
             raise ConfigurationError(f"A query must ask for 1 to {len(candidates)} points; got {n}.")
-        return self._select(candidates, trained, n, rng)
+        selection = self._select(candidates, trained, n, rng)
+        rows = np.asarray(selection.rows)
+        if len(rows) != n or len(np.unique(rows)) != n or rows.min() < 0 or rows.max() >= len(candidates):
+            raise ConfigurationError(
+                f"{type(self).__name__} must choose {n} different rows from 0 to {len(candidates) - 1}; it returned "
+                f"{len(rows)} rows, {len(np.unique(rows))} of them different."
+            )
+        return selection
 
     @abstractmethod
     def _select(self, candidates: Array, trained: Array, n: int, rng: np.random.Generator) -> Selection: ...

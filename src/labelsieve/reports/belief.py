@@ -7,6 +7,11 @@ from labelsieve.reports.summary import Summary, Wrong
 from labelsieve.reports.wording import display_name, percent, plural
 
 _PROMISES = {
+    "CertifiedRule": (
+        "The rule that set the thresholds, CertifiedRule, promises nothing here.",
+        "It was run with validation_reuse='reuse': the same held-out labels served round after round, and the pool "
+        "changed under them.",
+    ),
     "PaperRule": (
         "The rule that set the thresholds, PaperRule, promises nothing.",
         "Its safety margin does not shrink as points are added, so a handful without an error is enough for it; it "
@@ -39,6 +44,14 @@ def headline(summary: Summary) -> tuple[str, str, str]:
 
 def promise(run: Run) -> tuple[str, str]:
     """What the threshold rule promises: one sentence to stand out, and the reason."""
+    if run.settings["certified"]:
+        return (
+            f"Certified: with probability {percent(1 - run.settings['delta'])} or more, at most "
+            f"{percent(run.settings['tolerance'])} of the machine labels are wrong.",
+            "The promise is about the machine labels of this run, all classes together. It comes from an exact test on "
+            "held-out labels that were drawn at random from the same pool and used once; it holds whatever the "
+            "classifier or the confidence function, provided that the human labels are right.",
+        )
     rule = str(run.settings["thresholds"]).partition("(")[0]
     return _PROMISES.get(
         rule,

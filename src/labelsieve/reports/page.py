@@ -57,7 +57,7 @@ def page_html(run: Run, summary: Summary, title: str) -> str:
         promise=promise,
         promise_reason=reason,
         grounds=belief.grounds(summary),
-        weakest=belief.weakest(summary),
+        weakest=None if run.settings["certified"] else belief.weakest(summary),
         coverage_picture=_coverage_picture(summary) if summary.rounds else None,
         error_picture=_error_picture(summary) if summary.rounds else None,
         panels=panels,

@@ -77,6 +77,9 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
         pool = PoolView(pool_scores, pool_predicted)
         return self._estimate(scores, predicted, correct, n_classes, self.tolerance, pool)
 
+    def check_parameters(self) -> None:
+        """Raise ``ConfigurationError`` if a parameter cannot work; called before anybody is asked for a label."""
+
     @property
     @abstractmethod
     def min_support(self) -> int:

@@ -6,6 +6,7 @@ import math
 from typing import ClassVar, Literal
 
 import numpy as np
+from scipy.stats import hypergeom
 
 from labelsieve.bounds import unseen_p_value
 from labelsieve.errors import ConfigurationError, DataError
@@ -13,6 +14,10 @@ from labelsieve.thresholds.base import PoolView, ThresholdRule
 from labelsieve.types import Bools, Floats, Ints
 
 _POINTS_PER_SUPPORT = 4
+_FEW_HELD_OUT = 0.15
+"""Share of held-out points below which testing claims about all points costs less than it gains."""
+_FIRST_TESTED = 2
+"""Held-out points above the first threshold tested, in multiples of what it takes without a single error."""
 
 
 class CertifiedRule(ThresholdRule):
@@ -23,10 +28,16 @@ class CertifiedRule(ThresholdRule):
     if the held-out labels have not been used before: ``autolabel`` sees to both.
 
     In each group of classes, ``candidates`` thresholds are laid at quantiles of the scores of held-out and pool points
-    together, which no label enters. Each is tested by the exact hypergeometric p-value of "too many of the pool points
-    above it are wrong" at its share of delta; of those that pass, the lowest is taken. Groups and candidates share
-    delta equally (Bonferroni). A fixed sequence of tests would need no such sharing for a statement about a population;
-    for realised errors, which depend on the same draw as the tests, it has no proof, and sharing costs little.
+    together, which no label enters; groups share delta equally. How the candidates of a group share its part depends
+    on how many of the points are held out, a number known beforehand:
+
+    - Few: each candidate has a claim that is true or false before the draw, "at most a of the points above it, held out
+      or not, are wrong", and the claims are tested from strict to lax by the fallback procedure, in which a claim that
+      passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points.
+    - Many: the claim is about the pool points directly, which depends on the draw, so each candidate gets an equal
+      share of delta (Bonferroni).
+
+    Of the candidates that pass, the lowest is taken. docs/guarantees.md has the proofs.
 
     groups: ``"joint"`` for one threshold over all classes; ``"per-class"`` for one per class, with the classes that are
         too small for their own share pooled; ``"auto"`` takes per-class only where most classes have several times
@@ -47,16 +58,23 @@ class CertifiedRule(ThresholdRule):
         self.candidates = candidates
         self.groups = groups
 
+    def check_parameters(self) -> None:
+        if self.groups not in ("auto", "joint", "per-class"):
+            raise ConfigurationError(f"groups must be 'auto', 'joint' or 'per-class'; got {self.groups!r}.")
+        if self.candidates < 1:
+            raise ConfigurationError(f"candidates must be a whole number from 1 on; got {self.candidates!r}.")
+
     @property
     def min_support(self) -> int:
-        """Without a single error, for the one group there is at least."""
+        """What the first threshold tested has above it; sharing delta equally comes to about the same."""
         if self.tolerance is None or self.delta is None:
             return 1
-        return self._support(self.tolerance, self.delta, n_groups=1)
+        return _FIRST_TESTED * _support(self.tolerance, self.delta)
 
     def _estimate(
         self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float, pool: PoolView
     ) -> Floats:
+        self.check_parameters()
         if self.delta is None or not 0 < self.delta < 1:
             raise ConfigurationError(f"delta must lie strictly between 0 and 1; got {self.delta!r}.")
         if np.isnan(pool.scores).any():
@@ -66,20 +84,26 @@ class CertifiedRule(ThresholdRule):
         thresholds = np.full(n_classes, np.inf)
         for group in range(n_groups):
             mine, in_pool = group_of[predicted] == group, group_of[pool.predicted] == group
-            level = self.delta / (self.candidates * n_groups)
-            lowest = self._lowest_passing(scores[mine], correct[mine], pool.scores[in_pool], tolerance, level)
+            lowest = self._lowest_passing(
+                scores[mine], correct[mine], pool.scores[in_pool], tolerance, self.delta / n_groups
+            )
             thresholds[group_of == group] = lowest
         return thresholds
 
     def _lowest_passing(
-        self, scores: Floats, correct: Bools, pool_scores: Floats, tolerance: float, level: float
+        self, scores: Floats, correct: Bools, pool_scores: Floats, tolerance: float, delta: float
     ) -> float:
         if not len(scores) or not len(pool_scores):
             return math.inf
         together = np.sort(np.r_[scores, pool_scores])
-        candidates = np.unique(together[(np.arange(self.candidates) * len(together)) // self.candidates])
+        candidates = np.unique(together[(np.arange(self.candidates) * len(together)) // self.candidates])[::-1]
         points, unseen, errors = (_at_or_above(s, candidates) for s in (scores, pool_scores, scores[~correct]))
-        passes = unseen_p_value(errors, points, unseen, np.floor(tolerance * unseen)) <= level
+        sampled = len(scores) / len(together)
+        if sampled < _FEW_HELD_OUT:
+            passes = _by_fallback(errors, points, unseen, sampled, tolerance, delta)
+        else:
+            p_values = unseen_p_value(errors, points, unseen, np.floor(tolerance * unseen))
+            passes = p_values <= delta / self.candidates
         passes &= (unseen > 0) & (points > 0)
         return float(candidates[passes].min()) if passes.any() else math.inf
 
@@ -87,12 +111,10 @@ class CertifiedRule(ThresholdRule):
         """Group number of each class. Decided by counts of predictions over held-out and pool points together, which
         know nothing of labels and nothing of who is held out."""
         joint = np.zeros(n_classes, dtype=np.int64)
-        if self.groups not in ("auto", "joint", "per-class"):
-            raise ConfigurationError(f"groups must be 'auto', 'joint' or 'per-class'; got {self.groups!r}.")
         if self.groups == "joint":
             return joint
         expected = np.bincount(predicted, minlength=n_classes) * (n_held_out / max(1, len(predicted)))
-        support = self._support(tolerance, delta, n_groups=n_classes)
+        support = _support(tolerance, delta / (self.candidates * n_classes))
         if self.groups == "auto" and np.median(expected) < _POINTS_PER_SUPPORT * support:
             return joint
         large = expected >= support
@@ -100,9 +122,28 @@ class CertifiedRule(ThresholdRule):
         groups[large] = np.arange(int(large.sum()))
         return groups
 
-    def _support(self, tolerance: float, delta: float, n_groups: int) -> int:
-        """Held-out points needed above a threshold if none of them is wrong, for a large pool."""
-        return math.ceil(math.log(delta / (self.candidates * n_groups)) / math.log1p(-tolerance))
+
+def _by_fallback(errors: Ints, points: Ints, unseen: Ints, sampled: float, tolerance: float, delta: float) -> Bools:
+    """Which candidates, from strict to lax, pass and leave few enough wrong pool points.
+
+    The claim about a candidate is that at most ``allowed`` of all points above it are wrong: fixed by the scores,
+    whoever is held out. Claims are tested from the first that could pass with a few errors (Wiens and Dmitrienko 2005).
+    """
+    total = points + unseen
+    allowed = np.floor(tolerance * (1 - sampled) * total).astype(np.int64)
+    tested = sampled * total >= _FIRST_TESTED * _support(tolerance, delta)
+    p_values = np.asarray(hypergeom.cdf(errors, total, np.minimum(allowed + 1, total), points))
+    passes, share, handed_on = np.zeros(len(total), dtype=bool), delta / max(1, int(tested.sum())), 0.0
+    for candidate in np.flatnonzero(tested):
+        level = share + handed_on
+        passes[candidate] = p_values[candidate] <= level
+        handed_on = level if passes[candidate] else 0.0
+    return np.asarray(passes & (allowed - errors <= tolerance * unseen))
+
+
+def _support(tolerance: float, delta: float) -> int:
+    """Held-out points needed above a threshold if none of them is wrong, for a large pool."""
+    return math.ceil(math.log(delta) / math.log1p(-tolerance))
 
 
 def _at_or_above(scores: Floats, candidates: Floats) -> Ints:

@@ -135,7 +135,7 @@ def test_scrambling_the_labels_of_the_threshold_split_does_not_change_g(blobs):
     def first_round(labels):
         return ls.autolabel(
             x, ls.SimulatedAnnotator(labels), classes=3, train_budget=60, validation_budget=120, max_rounds=1,
-            classifier="logistic", confidence="colander", progress=False,
+            classifier="logistic", confidence="colander", progress=False, thresholds="paper",
         )  # fmt: skip
 
     run = first_round(y)

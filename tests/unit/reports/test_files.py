@@ -127,6 +127,7 @@ def test_validation_given_up_front_is_counted_apart(tmp_path: Path) -> None:
         train_budget=20,
         validation=(x[200:], codes[200:]),
         classifier="logistic",
+        thresholds="paper",
         progress=False,
     )
     ls.write_report(run, tmp_path)
