@@ -19,8 +19,8 @@ from labelsieve.audit.page import certificate_html
 from labelsieve.audit.plan import AuditPlan, check_labels
 from labelsieve.audit.session import Audit, start
 from labelsieve.audit.slices import slices_of
-from labelsieve.audit.writing import utf8, write_atomically
 from labelsieve.errors import ConfigurationError, DataError
+from labelsieve.writing import utf8, write_atomically
 
 STATE_FILE = "audit.json"
 ROLLED_BACK_FILE = "rolled-back.csv"

@@ -10,9 +10,9 @@ import pandas as pd
 
 from labelsieve.audit.folder import FolderAudit
 from labelsieve.audit.labels import csv_bytes, read_table
-from labelsieve.audit.writing import write_atomically
 from labelsieve.errors import DataError
 from labelsieve.types import Label
+from labelsieve.writing import write_atomically
 
 QUESTIONS_FILE = "audit-questions.csv"
 

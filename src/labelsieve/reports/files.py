@@ -10,6 +10,7 @@ from labelsieve.engine.run import Run
 from labelsieve.reports.page import page_html
 from labelsieve.reports.record import record_json
 from labelsieve.reports.summary import summarise
+from labelsieve.writing import utf8, write_atomically
 
 _DEFAULT_TITLE = "Labelling report"
 
@@ -30,19 +31,5 @@ def write_report(run: Run, out: str | os.PathLike[str], *, y_true: Any = None, t
     }
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    _write_atomically({folder / name: text for name, text in texts.items()})
+    write_atomically({folder / name: utf8(text) for name, text in texts.items()})
     return folder / "report.html"
-
-
-def _write_atomically(texts: dict[Path, str]) -> None:
-    """Readers see old files or new ones, never a part of one; if the disk is full, all old ones stay."""
-    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in texts}
-    try:
-        for path, text in texts.items():
-            # Names from file systems may hold what UTF-8 cannot; it is spelled out rather than lost.
-            temporary[path].write_bytes(text.encode("utf-8", errors="backslashreplace"))
-        for path in texts:
-            os.replace(temporary[path], path)
-    finally:
-        for part in temporary.values():
-            part.unlink(missing_ok=True)
