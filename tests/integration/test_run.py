@@ -26,6 +26,12 @@ def test_labels_and_evaluation_by_hand(small_run, blobs):
     assert list(run.labels.columns) == ["id", "label", "source", "role", "round", "confidence", "threshold"]
 
 
+def test_a_run_introduces_itself(small_run):
+    run = small_run()
+    expected = f"Run(300 points: {run.machine_labels} labelled by machine ({run.coverage:.1%}), "
+    assert repr(run).startswith(expected + f"{run.human_labels} by humans, in {len(run.rounds)} rounds; ended because")
+
+
 def test_strings_as_ids_and_labels(blobs):
     x, y = blobs
     ids = [f"row-{i}" for i in range(len(x))]

@@ -43,6 +43,12 @@ class Run:
     stop_reason: str
     settings: Mapping[str, Any] = field(repr=False)
 
+    def __repr__(self) -> str:
+        return (
+            f"Run({self.pool_size:,} points: {self.machine_labels:,} labelled by machine ({self.coverage:.1%}), "
+            f"{self.human_labels:,} by humans, in {len(self.rounds)} rounds; ended because {self.stop_reason})"
+        )
+
     @property
     def _state(self) -> LedgerState:
         return self._ledger.state
