@@ -141,6 +141,21 @@ def test_certified_rounds_draw_fresh_labels_and_use_each_once():
     assert run.evaluate(y).error <= 0.05
 
 
+def test_continuing_a_certified_run_spends_delta_only_once():
+    x, y = make_blobs(n_samples=3000, centers=3, cluster_std=2.5, random_state=7)
+    settings = {"validation_budget": 300, "progress": False}
+    run = ls.autolabel(x, ls.SimulatedAnnotator(y), train_budget=60, **settings)
+    annotator = ls.SimulatedAnnotator(y)
+    more = ls.autolabel(x, annotator, train_budget=200, ledger=run, **settings)
+    assert annotator.asked == []
+    assert more.labels.equals(run.labels)
+    assert more.stop_reason == "all certified rounds are done"
+    with pytest.raises(ConfigurationError, match="over 1 tests"):
+        ls.autolabel(x, annotator, train_budget=200, certified_rounds=2, ledger=run, **settings)
+    with pytest.raises(ConfigurationError, match="fresh validation labels"):
+        ls.autolabel(x, annotator, train_budget=200, validation_reuse="reuse", ledger=run, **settings)
+
+
 def test_reuse_is_said_not_to_be_certified():
     x, y = make_blobs(n_samples=1500, centers=3, cluster_std=2.0, random_state=7)
     run = ls.autolabel(

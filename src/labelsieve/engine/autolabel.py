@@ -106,7 +106,8 @@ def autolabel(
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     ledger = _own_ledger(ledger)
-    codes = open_ledger(ledger, pool, given, given_labels, names, settings, type(methods.thresholds).__name__)
+    rule = f"{type(methods.thresholds).__name__}, {validation_reuse} validation labels,"
+    codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
     loop = Loop(pool, given, methods, settings, plan, ledger, observer)
     with observer, _keeping(ledger):

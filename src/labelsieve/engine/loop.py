@@ -85,21 +85,16 @@ class Loop:
         """A round that only trains and asks: nothing is labelled by machine."""
         state, started = self._ledger.state, time.perf_counter()
         number = state.rounds_closed + 1
-        training, rest = state.training(), state.unlabelled()
-        self._observer.round_started(number, len(training))
-        x_train = self._points(training)
-        model: Classifier = yield self._training_request(training, x_train, number)
-        scored = score_pool(self._pool, rest, model, Softmax(), self._methods.query, self._observer.scoring)
-        asked = self._next_question(number, rest, scored.query_summary, model, x_train, len(state.validation()))
+        model, asked = yield from self._train_and_choose(number)
         report = RoundReport(
             number=number,
-            train_points=len(training),
+            train_points=len(state.training()),
             calibration_points=0,
             threshold_points=0,
             thresholds=np.full(len(state.classes), np.inf),
             machine_labelled=0,
             retired_validation=0,
-            remaining=len(rest),
+            remaining=len(state.unlabelled()),
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=model.fingerprint(),
             confidence_fallback=None,
@@ -109,6 +104,17 @@ class Loop:
         self._ledger.append(RoundClosed(report), *([] if asked is None else [asked]))
         self._observer.round_closed(report)
         yield from self._answers_to_pending()
+
+    def _train_and_choose(self, number: int) -> Generator[Request, Any, tuple[Classifier, Asked | None]]:
+        """The model of this round, and the question that follows from it when nothing is labelled by machine."""
+        state = self._ledger.state
+        training, rest = state.training(), state.unlabelled()
+        self._observer.round_started(number, len(training))
+        x_train = self._points(training)
+        model: Classifier = yield self._training_request(training, x_train, number)
+        scored = score_pool(self._pool, rest, model, Softmax(), self._methods.query, self._observer.scoring)
+        held_out = len(state.validation())
+        return model, self._next_question(number, rest, scored.query_summary, model, x_train, held_out)
 
     def _labelling_round(self) -> Generator[Request, Any, None]:
         state, methods, started = self._ledger.state, self._methods, time.perf_counter()
@@ -206,13 +212,7 @@ class Loop:
     def _ask_after_the_last_round(self) -> Generator[Request, Any, None]:
         """A run that had ended is given more budget or rounds: train its last model again and ask the question that
         would have followed. No threshold is tried a second time on the same labels."""
-        state, number = self._ledger.state, self._ledger.state.rounds_closed
-        training, rest = state.training(), state.unlabelled()
-        x_train = self._points(training)
-        self._observer.round_started(number, len(training))
-        model: Classifier = yield self._training_request(training, x_train, number)
-        scored = score_pool(self._pool, rest, model, Softmax(), self._methods.query, self._observer.scoring)
-        asked = self._next_question(number, rest, scored.query_summary, model, x_train, len(state.validation()))
+        _, asked = yield from self._train_and_choose(self._ledger.state.rounds_closed)
         if asked is not None:
             self._ledger.append(asked)
         yield from self._answers_to_pending()
@@ -269,13 +269,16 @@ class Loop:
             train_budget_left=self._train_budget_left(),
             rounds=after,
             max_rounds=self._settings.max_rounds,
-            validation_reason=self._plan.reason_to_stop(after, held_out, left),
+            validation_reason=self._plan.reason_to_stop(after, self._tests_done(), held_out, left),
         )
 
     def _untrained_labels(self) -> int:
         """Answers no model has learned from yet."""
         reports = self._ledger.rounds
         return len(self._ledger.state.training()) - (reports[-1].train_points if reports else 0)
+
+    def _tests_done(self) -> int:
+        return sum(report.threshold_points > 0 for report in self._ledger.rounds)
 
     def _train_budget_left(self) -> int:
         return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)

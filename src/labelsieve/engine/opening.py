@@ -47,7 +47,8 @@ def open_ledger(
         random_state=settings.random_state,
         pool_fingerprint=pool.fingerprint(),
         validation_fingerprint=None if given is None else f"{given.fingerprint()}-{joblib.hash(given_labels)[:12]}",
-        promise=f"{rule} at tolerance {settings.tolerance}, delta {settings.delta}",
+        promise=f"{rule} at tolerance {settings.tolerance}, delta {settings.delta} "
+        f"over {settings.certified_rounds} tests",
     )
     if len(ledger):
         _refuse_another_run(ledger, start)

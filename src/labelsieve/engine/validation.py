@@ -15,6 +15,7 @@ class ValidationPlan:
 
     ``first_test`` to ``last_test`` are those rounds. ``single_use``: a label that has set a threshold is never used
     again, without which nothing can be promised. ``min_points``: fewest validation points with which a test can pass.
+    ``max_tests``: how many tests delta was shared over; a run that is continued gets no more.
     """
 
     at_start: int
@@ -23,14 +24,15 @@ class ValidationPlan:
     last_test: float
     single_use: bool
     min_points: int = 1
+    max_tests: float = math.inf
 
     def tests(self, round_number: int) -> bool:
         """Whether this round sets thresholds and labels by machine."""
         return self.first_test <= round_number <= self.last_test
 
-    def reason_to_stop(self, rounds: int, held_out: int, remaining: int) -> str | None:
-        """Why no later round can label anything by machine, if so, after so many rounds."""
-        if rounds >= self.last_test:
+    def reason_to_stop(self, rounds: int, tests: int, held_out: int, remaining: int) -> str | None:
+        """Why no later round can label anything by machine, if so, after so many rounds and tests."""
+        if rounds >= self.last_test or tests >= self.max_tests:
             return "all certified rounds are done"
         if self.per_test and remaining <= self.per_test:
             return "checking what is left would take as many labels as labelling it"
@@ -55,7 +57,9 @@ def fresh(settings: RunSettings) -> ValidationPlan:
     if settings.max_rounds is not None:
         rounds = min(rounds, settings.max_rounds)
     tests = min(settings.certified_rounds, rounds)
-    return ValidationPlan(0, settings.validation_budget // tests, rounds - tests + 1, rounds, single_use=True)
+    return ValidationPlan(
+        0, settings.validation_budget // tests, rounds - tests + 1, rounds, single_use=True, max_tests=tests
+    )
 
 
 def given_once(settings: RunSettings) -> ValidationPlan:
@@ -65,4 +69,4 @@ def given_once(settings: RunSettings) -> ValidationPlan:
             "With validation data given up front only the first round can be certified, since active queries change "
             f"the pool after it; certified_rounds must be 1, got {settings.certified_rounds}."
         )
-    return ValidationPlan(0, 0, 1, 1, single_use=True)
+    return ValidationPlan(0, 0, 1, 1, single_use=True, max_tests=1)
