@@ -16,7 +16,7 @@ from labelsieve.engine.loop import Loop
 from labelsieve.engine.methods import certifies, compose
 from labelsieve.engine.opening import given_validation, open_ledger
 from labelsieve.engine.progress import Observer, bars_if_terminal
-from labelsieve.engine.requests import AskHumans, FitConfidence, TrainClassifier
+from labelsieve.engine.requests import AskHumans, FitConfidence, ScorePool, TrainClassifier
 from labelsieve.engine.run import Run
 from labelsieve.engine.settings import checked_settings
 from labelsieve.engine.state import HUMAN
@@ -157,3 +157,5 @@ def _drive(loop: Loop, annotator: Annotator, pool: Pool, codes: ClassCodes, ledg
                 result = request.perform(observer.training)
             case FitConfidence():
                 result = request.perform()
+            case ScorePool():
+                result = request.perform(observer.scoring)

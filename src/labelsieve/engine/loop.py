@@ -17,8 +17,8 @@ from labelsieve.engine.entries import Asked, Assigned, MachineLabelled, Retired,
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.methods import Methods
 from labelsieve.engine.progress import Observer
-from labelsieve.engine.requests import AskHumans, FitConfidence, Request, TrainClassifier
-from labelsieve.engine.scoring import PoolScores, score_pool
+from labelsieve.engine.requests import AskHumans, FitConfidence, Request, ScorePool, TrainClassifier
+from labelsieve.engine.scoring import PoolScores
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.stopping import reason_to_stop
 from labelsieve.engine.validation import ValidationPlan
@@ -112,7 +112,7 @@ class Loop:
         self._observer.round_started(number, len(training))
         x_train = self._points(training)
         model: Classifier = yield self._training_request(training, x_train, number)
-        scored = score_pool(self._pool, rest, model, Softmax(), self._methods.query, self._observer.scoring)
+        scored: PoolScores = yield ScorePool(self._pool, rest, model, Softmax(), self._methods.query)
         held_out = len(state.validation())
         return model, self._next_question(number, rest, scored.query_summary, model, x_train, held_out)
 
@@ -139,7 +139,7 @@ class Loop:
         held_out_scores = confidence.score(outputs)
         evidence = self._threshold_evidence(outputs, held_out_scores, validation, ~is_calibration)
         rows = state.unlabelled()
-        scored = score_pool(self._pool, rows, model, confidence, methods.query, self._observer.scoring)
+        scored: PoolScores = yield ScorePool(self._pool, rows, model, confidence, methods.query)
         thresholds = self._thresholds(evidence, scored, seen)
         accepted = scored.score >= thresholds[scored.predicted]
         in_region = held_out_scores >= thresholds[outputs.predicted]

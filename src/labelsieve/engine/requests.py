@@ -13,7 +13,10 @@ from sklearn.base import clone
 
 from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.data.pool import Pool
 from labelsieve.engine.entries import Role
+from labelsieve.engine.scoring import PoolScores, score_pool
+from labelsieve.queries.base import Query
 from labelsieve.types import Array, Ints, Outputs
 
 
@@ -56,4 +59,18 @@ class FitConfidence:
         return fresh.fit(self.outputs, self.y)
 
 
-Request = AskHumans | TrainClassifier | FitConfidence
+@dataclass(frozen=True, eq=False)
+class ScorePool:
+    """Scores of these rows of the pool are wanted back."""
+
+    pool: Pool
+    rows: Ints
+    classifier: Classifier
+    confidence: ConfidenceFunction
+    query: Query
+
+    def perform(self, progress: Callable[[float], None]) -> PoolScores:
+        return score_pool(self.pool, self.rows, self.classifier, self.confidence, self.query, progress)
+
+
+Request = AskHumans | TrainClassifier | FitConfidence | ScorePool
