@@ -116,14 +116,17 @@ def test_auto_picks_by_shape(blobs):
         assert expected in run.settings["classifier"]
 
 
-def test_given_validation_certifies_the_first_round_with_all_training_labels(blobs):
+def test_given_validation_is_thinned_and_certifies_the_last_round():
     x, y = make_blobs(n_samples=1500, centers=3, cluster_std=2.0, random_state=7)
     run = ls.autolabel(
         x[:1000], ls.SimulatedAnnotator(y[:1000]), validation=(x[1000:], y[1000:]), train_budget=60, progress=False
     )
-    assert [report.train_points for report in run.rounds] == [60]
+    assert [report.train_points for report in run.rounds] == [24, 36, 48, 60]
+    assert [report.threshold_points > 0 for report in run.rounds] == [False, False, False, True]
+    assert all(report.retired_validation > 0 for report in run.rounds)
+    assert sum(report.retired_validation for report in run.rounds) == 500
     assert run.settings["certified"]
-    assert run.coverage > 0.5
+    assert run.coverage > 0.2
     assert run.stop_reason == "all certified rounds are done"
 
 
@@ -170,7 +173,7 @@ def test_reuse_is_said_not_to_be_certified():
     [
         ({"delta": 0}, "delta must lie strictly between 0 and 1"),
         ({"delta": 1.5}, "delta must lie strictly between 0 and 1"),
-        ({"validation_reuse": "sometimes"}, "'fresh' or 'reuse'; got 'sometimes'"),
+        ({"validation_reuse": "sometimes"}, "'folds' or 'reuse'; got 'sometimes'"),
         ({"certified_rounds": 0}, "certified_rounds must be a whole number from 1 on"),
         ({"validation_budget": 100}, "at least 118 validation points"),
         ({"thresholds": ls.thresholds.CertifiedRule(delta=0.2)}, "delta=0.2, the run for delta=0.05"),

@@ -6,12 +6,15 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 
 import labelsieve as ls
 from labelsieve.classifiers import Classifier
 from labelsieve.confidence import ConfidenceFunction
+from labelsieve.engine.thinning import select_and_thin
 from labelsieve.errors import LabelsieveWarning
+from labelsieve.queries import MarginRandom
 from labelsieve.thresholds import CertifiedRule
 from labelsieve.types import Outputs
 from tests.statistical.worlds import REPETITIONS, allowed_failures
@@ -25,20 +28,38 @@ def overlapping(rng: np.random.Generator, n: int):
     return rng.normal(size=(n, 2)) + 1.8 * y[:, None], y
 
 
-def failures(world=overlapping, repetitions=REPETITIONS, n=1500, **settings) -> tuple[int, float]:
-    """In how many repetitions the realised error exceeds the tolerance; and mean coverage."""
+def imbalanced(rng: np.random.Generator, n: int):
+    """Ten classes on a circle, each seven tenths as common as the one before."""
+    share = 0.7 ** np.arange(10)
+    y = rng.choice(10, size=n, p=share / share.sum())
+    angle = 2 * np.pi * y / 10
+    return rng.normal(size=(n, 2)) + 5 * np.c_[np.cos(angle), np.sin(angle)], y
+
+
+WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced}
+
+
+def failures(world="overlapping", repetitions=REPETITIONS, n=1500, classes=2, given=0, **settings) -> tuple[int, float]:
+    """In how many repetitions the realised error exceeds the tolerance; and mean coverage.
+
+    ``given``: how many validation points lie outside the pool.
+    """
     failed, coverage = 0, 0.0
     chosen = {
         "train_budget": 40, "seed_size": 20, "batch_size": 10, "validation_budget": 300, "tolerance": TOLERANCE,
         "classifier": GaussianNB(),
     } | settings  # fmt: skip
     for repetition in range(repetitions):
-        x, y = world(np.random.default_rng(repetition), n)
+        x, y = WORLDS[world](np.random.default_rng(repetition), n + given)
+        if given:
+            chosen["validation"] = (x[n:], y[n:])
+            x, y = x[:n], y[:n]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LabelsieveWarning)
             run = ls.autolabel(
-                x, ls.SimulatedAnnotator(y), classes=2, delta=DELTA, random_state=repetition, progress=False, **chosen
-            )
+                x, ls.SimulatedAnnotator(y), classes=classes, delta=DELTA, random_state=repetition, progress=False,
+                **chosen,
+            )  # fmt: skip
         outcome = run.evaluate(y)
         failed += outcome.error is not None and outcome.error > chosen["tolerance"]
         coverage += outcome.coverage / repetitions
@@ -53,6 +74,17 @@ def failures(world=overlapping, repetitions=REPETITIONS, n=1500, **settings) -> 
         {"certified_rounds": 2},
         {"certified_rounds": 3, "query": "margin", "validation_budget": 450},
         {"confidence": "temperature", "validation_budget": 400},
+        {"validation_reuse": "folds"},
+        {"validation_reuse": "folds", "certified_rounds": 3, "query": "margin", "validation_budget": 600},
+        {"given": 600, "certified_rounds": 2},
+        {
+            "world": "imbalanced",
+            "classes": 10,
+            "train_budget": 120,
+            "seed_size": 60,
+            "batch_size": 30,
+            "classifier": LinearDiscriminantAnalysis(),
+        },
     ],
     ids=str,
 )
@@ -109,12 +141,38 @@ def drifting(rng: np.random.Generator, n: int):
     return np.c_[looks_easy, said, rng.integers(2, size=n), rng.uniform(size=n)].astype(float), y
 
 
-@pytest.mark.parametrize(("reuse", "holds"), [("fresh", True), ("reuse", False)])
+WORLDS["drifting"] = drifting
+DRIFT = {
+    "n": 3000, "tolerance": 0.065, "train_budget": 800, "seed_size": 50, "batch_size": 750, "query": "margin",
+    "validation_budget": 1000, "thresholds": CertifiedRule(candidates=1), "classifier": Improving(),
+    "confidence": Arbitrary(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("reuse", "holds"), [("fresh", True), ("folds", True), ("reuse", False)])
 def test_a_pool_that_active_queries_have_changed(reuse, holds):
-    """Labels drawn fresh notice it; labels drawn at the start do not, and the harness catches them."""
-    failed, _ = failures(
-        drifting, n=3000, tolerance=0.065, train_budget=800, seed_size=50, batch_size=750, query="margin",
-        validation_budget=1000, validation_reuse=reuse, thresholds=CertifiedRule(candidates=1),
-        classifier=Improving(), confidence=Arbitrary(),
-    )  # fmt: skip
+    """Labels drawn fresh notice it, and so do labels thinned as the pool was; labels drawn at the start and kept do
+    not, and the harness catches them."""
+    failed, _ = failures("drifting", validation_reuse=reuse, **DRIFT)
     assert (failed <= allowed_failures(DELTA)) == holds
+
+
+def test_the_harness_catches_folds_that_are_not_thinned(monkeypatch):
+    def select_only(query, pool, waiting, trained, n, rng):
+        return query.select(pool, trained, n, rng), np.empty(0, dtype=np.int64)
+
+    monkeypatch.setattr("labelsieve.engine.loop.select_and_thin", select_only)
+    failed, _ = failures("drifting", validation_reuse="folds", **DRIFT)
+    assert failed > allowed_failures(DELTA)
+
+
+def test_thinned_folds_lose_as_large_a_share_as_the_pool():
+    """A third of everything is asked about by its margin; a third of the waiting points goes with it."""
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(200):
+        pool, waiting = rng.uniform(size=900), rng.uniform(size=300)
+        _, given_up = select_and_thin(MarginRandom(), pool, waiting, np.empty(0), 300, rng)
+        assert len(np.unique(given_up)) == len(given_up)
+        shares.append(len(given_up) / 300)
+    assert np.mean(shares) == pytest.approx(1 / 3, abs=0.01)

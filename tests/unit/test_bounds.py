@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
 from scipy.stats import binomtest, hypergeom
 
 from labelsieve.bounds import anytime_evidence, binomial_upper, unseen_p_value, unseen_upper
@@ -25,6 +26,23 @@ def test_clopper_pearson_is_monotone(n, k, delta):
     k = min(k, n - 1)
     assert binomial_upper(k, n, delta) <= binomial_upper(k + 1, n, delta)
     assert binomial_upper(k, n + 1, delta) <= binomial_upper(k, n, delta)
+
+
+@given(n=st.integers(1, 1000), k=st.integers(0, 1000), delta=deltas)
+def test_clopper_pearson_is_where_mapies_p_value_is_delta(n, k, delta):
+    k = min(k, n - 1)
+    assume(np.ceil(n * (k / n)) == k)  # MAPIE takes the rate and multiplies again, which can round up
+    bound = float(binomial_upper(k, n, delta))
+    (p_value,) = compute_hoeffding_bentkus_p_value(np.array([k / n]), n, bound, binary=True).ravel()
+    assert p_value == pytest.approx(delta, abs=1e-9)
+
+
+@given(m=st.integers(1, 300), unseen=st.integers(1, 2000), k=st.integers(0, 30), delta=deltas)
+def test_unseen_upper_is_monotone(m, unseen, k, delta):
+    """More errors never help; more right points never hurt."""
+    k = min(k, m - 1)
+    assert unseen_upper(k, m, unseen, delta) <= unseen_upper(k + 1, m, unseen, delta)
+    assert unseen_upper(k, m + 1, unseen, delta) <= unseen_upper(k, m, unseen, delta)
 
 
 def test_known_supports():

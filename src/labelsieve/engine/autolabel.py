@@ -13,7 +13,7 @@ from labelsieve.data.pool import Pool, as_pool
 from labelsieve.engine.asking import ask
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.loop import Loop
-from labelsieve.engine.methods import certifies, compose
+from labelsieve.engine.methods import compose
 from labelsieve.engine.opening import given_validation, open_ledger
 from labelsieve.engine.progress import Observer, bars_if_terminal
 from labelsieve.engine.requests import AskHumans, FitConfidence, ScorePool, TrainClassifier
@@ -42,7 +42,7 @@ def autolabel(
     query: Any = "margin-random",
     calibration_fraction: float = 0.5,
     validation: tuple[Any, Any] | None = None,
-    validation_reuse: str = "fresh",
+    validation_reuse: str = "auto",
     certified_rounds: int = 1,
     max_rounds: int | None = None,
     label_rest: bool = False,
@@ -63,8 +63,10 @@ def autolabel(
     classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters.
     calibration_fraction: share of the validation points a fitted confidence function learns from (ν).
     validation: (X, y) held out up front, outside the pool; otherwise drawn from the pool and asked for.
-    validation_reuse: a rule that certifies uses each validation label once, drawn fresh from what is left of the pool;
-        ``"reuse"`` uses them in every round, for comparison, and certifies nothing.
+    validation_reuse: a rule that certifies uses each validation label once. ``"fresh"`` draws the labels of a test from
+        what is left of the pool; ``"folds"`` deals labels that are there at the start into one part per test and thins
+        them as queries thin the pool; ``"auto"`` is fresh, or folds where validation data were given. ``"reuse"`` uses
+        all of them in every round, for comparison, and certifies nothing.
     certified_rounds: in how many of the last rounds thresholds are certified; they share delta and the validation
         budget. One, at the end, with the best model, is usually the best use of both.
     label_rest: ask humans for whatever is left in the end.
@@ -75,8 +77,6 @@ def autolabel(
     answering = as_annotator(annotator)
     names = declared_classes(classes)
     given, given_labels = given_validation(validation, pool)
-    if given is not None and seed_size is None and certifies(thresholds) and validation_reuse == "fresh":
-        seed_size = train_budget  # only the first round can be certified, so it gets all training labels
     settings = checked_settings(
         pool_size=len(pool),
         n_given_validation=len(given_labels),
@@ -106,7 +106,7 @@ def autolabel(
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     ledger = _own_ledger(ledger)
-    rule = f"{type(methods.thresholds).__name__}, {validation_reuse} validation labels,"
+    rule = f"{type(methods.thresholds).__name__}, {plan.kind} validation labels,"
     codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
     loop = Loop(pool, given, methods, settings, plan, ledger, observer)

@@ -21,6 +21,7 @@ from labelsieve.engine.requests import AskHumans, FitConfidence, Request, ScoreP
 from labelsieve.engine.scoring import PoolScores
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.stopping import reason_to_stop
+from labelsieve.engine.thinning import select_and_thin
 from labelsieve.engine.validation import ValidationPlan
 from labelsieve.errors import OneClassError, UnseenClassWarning
 from labelsieve.queries.base import Selection
@@ -78,14 +79,14 @@ class Loop:
         number = self._ledger.state.rounds_closed + 1
         already = (self._ledger.state.round_number == number) & (self._ledger.state.role == Role.VALIDATION)
         n = min(self._plan.per_test, len(self._ledger.state.unlabelled()))
-        if n and not already.any():
+        if self._plan.kind == "fresh" and n and not already.any():
             yield from self._ask_at_random(Role.VALIDATION, n, f"validation for round {number}", number)
 
     def _learning_round(self) -> Generator[Request, Any, None]:
         """A round that only trains and asks: nothing is labelled by machine."""
         state, started = self._ledger.state, time.perf_counter()
         number = state.rounds_closed + 1
-        model, asked = yield from self._train_and_choose(number)
+        model, asked, thinned = yield from self._train_and_choose(number)
         report = RoundReport(
             number=number,
             train_points=len(state.training()),
@@ -93,7 +94,7 @@ class Loop:
             threshold_points=0,
             thresholds=np.full(len(state.classes), np.inf),
             machine_labelled=0,
-            retired_validation=0,
+            retired_validation=len(thinned),
             remaining=len(state.unlabelled()),
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=model.fingerprint(),
@@ -101,20 +102,26 @@ class Loop:
             seconds=time.perf_counter() - started,
             held_out=HeldOutScores(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)),
         )
-        self._ledger.append(RoundClosed(report), *([] if asked is None else [asked]))
+        self._ledger.append(Retired(number, thinned), RoundClosed(report), *([] if asked is None else [asked]))
         self._observer.round_closed(report)
         yield from self._answers_to_pending()
 
-    def _train_and_choose(self, number: int) -> Generator[Request, Any, tuple[Classifier, Asked | None]]:
-        """The model of this round, and the question that follows from it when nothing is labelled by machine."""
+    def _train_and_choose(self, number: int) -> Generator[Request, Any, tuple[Classifier, Asked | None, Ints]]:
+        """The model of this round, the question that follows from it when nothing is labelled by machine, and the
+        validation points to give up for it."""
         state = self._ledger.state
         training, rest = state.training(), state.unlabelled()
         self._observer.round_started(number, len(training))
         x_train = self._points(training)
         model: Classifier = yield self._training_request(training, x_train, number)
         scored: PoolScores = yield ScorePool(self._pool, rest, model, Softmax(), self._methods.query)
-        held_out = len(state.validation())
-        return model, self._next_question(number, rest, scored.query_summary, model, x_train, held_out)
+        held_out = state.validation()
+        waiting = held_out if self._plan.kind == "folds" else held_out[:0]
+        waiting_summary = self._scored(waiting, model, Softmax()).query_summary
+        asked, thinned = self._next_question(
+            number, rest, scored.query_summary, waiting, waiting_summary, model, x_train, len(held_out)
+        )
+        return model, asked, thinned
 
     def _labelling_round(self) -> Generator[Request, Any, None]:
         state, methods, started = self._ledger.state, self._methods, time.perf_counter()
@@ -127,7 +134,7 @@ class Loop:
         model: Classifier = yield self._training_request(training, x_train, number)
         fingerprint = model.fingerprint()
 
-        validation = state.validation()
+        validation, waiting = self._held_out_now_and_later()
         is_calibration = self._calibration_mask(len(validation), number)
         outputs = model.outputs(self._points(validation))
         confidence: ConfidenceFunction = yield FitConfidence(
@@ -140,13 +147,24 @@ class Loop:
         evidence = self._threshold_evidence(outputs, held_out_scores, validation, ~is_calibration)
         rows = state.unlabelled()
         scored: PoolScores = yield ScorePool(self._pool, rows, model, confidence, methods.query)
-        thresholds = self._thresholds(evidence, scored, seen)
+        waiting_scored = self._scored(waiting, model, confidence)
+        thresholds = self._thresholds(evidence, scored, waiting_scored, seen)
         accepted = scored.score >= thresholds[scored.predicted]
         in_region = held_out_scores >= thresholds[outputs.predicted]
-        rest = rows[~accepted]
-        asked = self._next_question(
-            number, rest, scored.query_summary[~accepted], model, x_train, int((~in_region).sum())
+        waits_on = ~(waiting_scored.score >= thresholds[waiting_scored.predicted])
+        rest, later = rows[~accepted], waiting[waits_on]
+        asked, thinned = self._next_question(
+            number,
+            rest,
+            scored.query_summary[~accepted],
+            later,
+            waiting_scored.query_summary[waits_on],
+            model,
+            x_train,
+            len(later) if self._plan.single_use else int((~in_region).sum()),
         )
+        leaving = validation if self._plan.single_use else validation[in_region]
+        retired = np.concatenate([leaving, waiting[~waits_on], thinned])
         report = RoundReport(
             number=number,
             train_points=len(training),
@@ -154,7 +172,7 @@ class Loop:
             threshold_points=int((~is_calibration).sum()),
             thresholds=thresholds,
             machine_labelled=int(accepted.sum()),
-            retired_validation=len(validation) if self._plan.single_use else int(in_region.sum()),
+            retired_validation=len(retired),
             remaining=len(rest),
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=fingerprint,
@@ -173,48 +191,79 @@ class Loop:
                 thresholds[scored.predicted[accepted]],
                 fingerprint,
             ),
-            Retired(number, validation if self._plan.single_use else validation[in_region]),
+            Retired(number, retired),
             RoundClosed(report),
             *([] if asked is None else [asked]),
         )
         self._observer.round_closed(report)
         yield from self._answers_to_pending()
 
-    def _thresholds(self, evidence: HeldOutScores, scored: PoolScores, seen: Bools) -> Floats:
+    def _held_out_now_and_later(self) -> tuple[Ints, Ints]:
+        """Validation points for the test of this round, and those that wait for a later one."""
+        state = self._ledger.state
+        validation = state.validation()
+        if self._plan.kind != "folds":
+            return validation, validation[:0]
+        dealt = state.ever_validation()
+        fold = np.empty(len(state.label), dtype=np.int64)
+        order = generator(self._settings.random_state, "folds").permutation(len(dealt))
+        fold[dealt[order]] = np.arange(len(dealt)) % int(self._plan.max_tests)
+        now = fold[validation] == self._tests_done()
+        return validation[now], validation[~now]
+
+    def _scored(self, points: Ints, model: Classifier, confidence: ConfidenceFunction) -> PoolScores:
+        """Held-out points seen as if they were in the pool."""
+        if not len(points):
+            return PoolScores(points, np.empty(0), np.empty(0))
+        outputs = model.outputs(self._points(points))
+        return PoolScores(outputs.predicted, confidence.score(outputs), self._methods.query.summary(outputs))
+
+    def _thresholds(self, evidence: HeldOutScores, scored: PoolScores, waiting: PoolScores, seen: Bools) -> Floats:
         """By the rule, for the classes the model has seen: it never labels another by machine."""
-        held_out, pool = seen[evidence.predicted], seen[scored.predicted]
-        thresholds = self._methods.thresholds.estimate(
-            evidence.scores[held_out],
-            evidence.predicted[held_out],
-            evidence.correct[held_out],
+        return self._methods.thresholds.estimate(
+            evidence.scores,
+            evidence.predicted,
+            evidence.correct,
             len(seen),
-            pool_scores=scored.score[pool],
-            pool_predicted=scored.predicted[pool],
+            pool_scores=np.concatenate([scored.score, waiting.score]),
+            pool_predicted=np.concatenate([scored.predicted, waiting.predicted]),
+            n_waiting=len(waiting.score),
+            may_label=seen,
         )
-        thresholds[~seen] = np.inf
-        return thresholds
 
     def _next_question(
-        self, number: int, rest: Ints, summary: Array, model: Classifier, x_train: Array, validation_left: int
-    ) -> Asked | None:
-        """The next batch by the query strategy, or None if the run ends here."""
+        self,
+        number: int,
+        rest: Ints,
+        summary: Array,
+        waiting: Ints,
+        waiting_summary: Array,
+        model: Classifier,
+        x_train: Array,
+        validation_left: int,
+    ) -> tuple[Asked | None, Ints]:
+        """The next batch by the query strategy, or None if the run ends here; and which waiting validation points to
+        give up for it."""
         n = min(self._settings.batch_size, self._train_budget_left(), len(rest))
         if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left) is not None:
-            return None
-        selection = self._methods.query.select(
+            return None, waiting[:0]
+        selection, given_up = select_and_thin(
+            self._methods.query,
             summary,
+            waiting_summary,
             self._methods.query.summary(model.outputs(x_train)),
             n,
             generator(self._settings.random_state, "query", number),
         )
-        return Asked(number, Role.TRAIN, rest[selection.rows], selection.probabilities)
+        return Asked(number, Role.TRAIN, rest[selection.rows], selection.probabilities), waiting[given_up]
 
     def _ask_after_the_last_round(self) -> Generator[Request, Any, None]:
         """A run that had ended is given more budget or rounds: train its last model again and ask the question that
         would have followed. No threshold is tried a second time on the same labels."""
-        _, asked = yield from self._train_and_choose(self._ledger.state.rounds_closed)
+        number = self._ledger.state.rounds_closed
+        _, asked, thinned = yield from self._train_and_choose(number)
         if asked is not None:
-            self._ledger.append(asked)
+            self._ledger.append(Retired(number, thinned), asked)
         yield from self._answers_to_pending()
 
     def _look_for_a_second_class(self) -> Generator[Request, Any, None]:

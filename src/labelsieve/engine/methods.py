@@ -13,7 +13,7 @@ from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
 from labelsieve.engine.settings import RunSettings
-from labelsieve.engine.validation import ValidationPlan, fresh, given_once, reusing
+from labelsieve.engine.validation import ValidationPlan, reusing, single_use
 from labelsieve.errors import ConfigurationError
 from labelsieve.queries.base import Query
 from labelsieve.thresholds.base import ThresholdRule
@@ -35,12 +35,20 @@ class Methods:
         return round(settings.calibration_fraction * n_validation) if self.confidence.needs_fitting else 0
 
     def plan(self, settings: RunSettings, validation_reuse: str, is_given: bool) -> ValidationPlan:
-        """How validation labels are used: a rule that certifies needs them fresh."""
-        if validation_reuse not in ("fresh", "reuse"):
-            raise ConfigurationError(f"validation_reuse must be 'fresh' or 'reuse'; got {validation_reuse!r}.")
+        """How validation labels are used: a rule that certifies may use each of them once."""
+        if validation_reuse not in ("auto", "fresh", "folds", "reuse"):
+            raise ConfigurationError(
+                f"validation_reuse must be 'auto', 'fresh', 'folds' or 'reuse'; got {validation_reuse!r}."
+            )
+        if validation_reuse == "fresh" and is_given:
+            raise ConfigurationError(
+                "validation_reuse='fresh' draws validation labels from the pool, and validation data were given; "
+                "use 'folds', or leave validation out."
+            )
+        min_points = self._min_validation(settings)
         if not self.thresholds.certifies or validation_reuse == "reuse":
-            return reusing(settings, self._min_validation(settings))
-        return given_once(settings) if is_given else fresh(settings)
+            return reusing(settings, min_points)
+        return single_use("folds" if is_given or validation_reuse == "folds" else "fresh", settings, min_points)
 
     def _min_validation(self, settings: RunSettings) -> int:
         """Fewest validation points that leave the thresholds their support."""
@@ -61,7 +69,7 @@ class Methods:
                 "log-probabilities, for which it is always 0. Use confidence='softmax', or classifier='mlp'."
             )
         clone(self.classifier).check(pool.take(np.arange(min(2, len(pool)))), n_classes or 2)
-        needed, n_validation = self.thresholds.min_support, plan.per_test or settings.validation_points
+        needed, n_validation = self.thresholds.min_support, plan.per_test
         n_calibration = self.n_calibration(settings, n_validation)
         if n_validation - n_calibration < needed:
             raise ConfigurationError(
@@ -89,11 +97,6 @@ def compose(
         thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
-
-
-def certifies(thresholds: Any) -> bool:
-    """Whether this rule, by name or instance, comes with a guarantee."""
-    return bool(_method("thresholds", thresholds, ThresholdRule).certifies)
 
 
 def _classifier(classifier: Any, pool: Pool) -> Classifier:

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from labelsieve.engine.settings import RunSettings
-from labelsieve.errors import ConfigurationError
 
 
 @dataclass(frozen=True)
 class ValidationPlan:
-    """``at_start`` labels before the first round; ``per_test`` fresh ones before each round that sets thresholds.
+    """``at_start`` labels are asked for before the first round; ``per_test`` are what each test has to work with.
 
-    ``first_test`` to ``last_test`` are those rounds. ``single_use``: a label that has set a threshold is never used
-    again, without which nothing can be promised. ``min_points``: fewest validation points with which a test can pass.
-    ``max_tests``: how many tests delta was shared over; a run that is continued gets no more.
+    kind: ``"fresh"`` draws the labels of a test right before it from what is left of the pool. ``"folds"`` deals those
+        there are at the start into as many parts as there will be tests. ``"reuse"`` uses all of them in every round;
+        nothing can be promised then.
+    ``first_test`` to ``last_test`` are the rounds that set thresholds. ``min_points``: fewest validation points with
+    which a test can pass. ``max_tests``: how many tests delta was shared over; a run that is continued gets no more.
     """
 
+    kind: Literal["fresh", "folds", "reuse"]
     at_start: int
     per_test: int
     first_test: int
     last_test: float
-    single_use: bool
-    min_points: int = 1
-    max_tests: float = math.inf
+    min_points: int
+    max_tests: float
+
+    @property
+    def single_use(self) -> bool:
+        """Whether a label that has set a threshold is never used again."""
+        return self.kind != "reuse"
 
     def tests(self, round_number: int) -> bool:
         """Whether this round sets thresholds and labels by machine."""
@@ -34,39 +41,43 @@ class ValidationPlan:
         """Why no later round can label anything by machine, if so, after so many rounds and tests."""
         if rounds >= self.last_test or tests >= self.max_tests:
             return "all certified rounds are done"
-        if self.per_test and remaining <= self.per_test:
+        if self.kind == "fresh" and remaining <= self.per_test:
             return "checking what is left would take as many labels as labelling it"
-        if not self.per_test and held_out < self.min_points:
+        if self.kind != "fresh" and held_out < self.min_points:
             return "too few validation points are left to set any threshold"
         return None
 
 
 def reusing(settings: RunSettings, min_points: int) -> ValidationPlan:
     """All labels at the start, thresholds in every round, the same labels again and again: promises nothing."""
-    return ValidationPlan(settings.validation_budget, 0, 1, math.inf, single_use=False, min_points=min_points)
+    return ValidationPlan(
+        kind="reuse",
+        at_start=settings.validation_budget,
+        per_test=settings.validation_points,
+        first_test=1,
+        last_test=math.inf,
+        min_points=min_points,
+        max_tests=math.inf,
+    )
 
 
-def fresh(settings: RunSettings) -> ValidationPlan:
-    """Labels drawn from what is left of the pool, right before each of the last ``certified_rounds`` rounds.
+def single_use(kind: Literal["fresh", "folds"], settings: RunSettings, min_points: int) -> ValidationPlan:
+    """Tests in the last ``certified_rounds`` rounds, which have the best models; each label serves one of them.
 
-    A uniform draw from the pool as it stands makes held-out and pool points a random split of one set, whatever queries
-    and machine labels have taken out before. The last rounds have the best models, and no label is spent on points
-    that are labelled already.
+    ``"fresh"``: a uniform draw from the pool as it stands makes held-out and pool points a random split of one set,
+    whatever queries and machine labels have taken out before, and no label is spent on points that are labelled
+    already. ``"folds"``: for validation data that are there beforehand; they are thinned as queries thin the pool.
     """
     rounds = 1 + math.ceil((settings.train_budget - settings.seed_size) / settings.batch_size)
     if settings.max_rounds is not None:
         rounds = min(rounds, settings.max_rounds)
     tests = min(settings.certified_rounds, rounds)
     return ValidationPlan(
-        0, settings.validation_budget // tests, rounds - tests + 1, rounds, single_use=True, max_tests=tests
+        kind=kind,
+        at_start=settings.validation_budget if kind == "folds" else 0,
+        per_test=settings.validation_points // tests,
+        first_test=rounds - tests + 1,
+        last_test=rounds,
+        min_points=min_points,
+        max_tests=tests,
     )
-
-
-def given_once(settings: RunSettings) -> ValidationPlan:
-    """Validation data from outside are like the pool only until active queries have changed it: one test, round 1."""
-    if settings.certified_rounds != 1:
-        raise ConfigurationError(
-            "With validation data given up front only the first round can be certified, since active queries change "
-            f"the pool after it; certified_rounds must be 1, got {settings.certified_rounds}."
-        )
-    return ValidationPlan(0, 0, 1, 1, single_use=True, max_tests=1)

@@ -79,7 +79,7 @@ def grounds(summary: Summary) -> list[str]:
     if summary.held_out.share is not None:
         estimate = f"{fraction(summary.held_out)} held-out points at or above the thresholds are wrong"
         sentences.append(
-            f"Without the truth there would only be an estimate: {estimate} ({percent(summary.held_out.share)})."
+            f"Without the truth, the held-out points would have to do: {estimate} ({percent(summary.held_out.share)})."
             if summary.truth is not None
             else f"The error is an estimate: {estimate}. The thresholds were chosen on these very points, which "
             "flatters the estimate; expect the true error to be higher."

@@ -16,10 +16,17 @@ from labelsieve.types import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class PoolView:
-    """What may be known of the points the thresholds are for: scores and predicted classes, no labels."""
+    """What may be known of the points the thresholds are for: scores and predicted classes, no labels.
+
+    Some may be held out for a later test and get no machine labels; nobody says which. The three counts are of points
+    of whatever predicted class: those of this test, those waiting for a later one, and those to be labelled.
+    """
 
     scores: Floats
     predicted: Ints
+    n_held_out: int
+    n_waiting: int
+    n_to_label: int
 
 
 class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
@@ -45,10 +52,14 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
         *,
         pool_scores: Floats | None = None,
         pool_predicted: Ints | None = None,
+        n_waiting: int = 0,
+        may_label: Bools | None = None,
     ) -> Floats:
         """Thresholds (k,) from held-out points: their score, predicted class code, and whether that was right.
 
-        Some rules also want to know the scores and predicted classes of the pool points the thresholds are for.
+        Some rules also want to know the scores and predicted classes of the pool points the thresholds are for;
+        ``n_waiting`` of those are held out for a later test, and the rule is not told which. ``may_label`` (k,) says
+        which classes may have a threshold; all if None.
         """
         scores = np.asarray(scores, dtype=np.float64)
         predicted = np.asarray(predicted, dtype=np.int64)
@@ -74,8 +85,16 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
                 "pool_scores and pool_predicted must be of one length; "
                 f"got {pool_scores.shape} and {pool_predicted.shape}."
             )
-        pool = PoolView(pool_scores, pool_predicted)
-        return self._estimate(scores, predicted, correct, n_classes, self.tolerance, pool)
+        if not 0 <= n_waiting <= len(pool_scores):
+            raise DataError(f"n_waiting must lie between 0 and {len(pool_scores)} pool points; got {n_waiting}.")
+        counts = len(scores), n_waiting, len(pool_scores) - n_waiting
+        if may_label is not None and not may_label.all():
+            held_out, unseen = may_label[predicted], may_label[pool_predicted]
+            scores, predicted, correct = scores[held_out], predicted[held_out], correct[held_out]
+            pool_scores, pool_predicted = pool_scores[unseen], pool_predicted[unseen]
+        pool = PoolView(pool_scores, pool_predicted, *counts)
+        thresholds = self._estimate(scores, predicted, correct, n_classes, self.tolerance, pool)
+        return thresholds if may_label is None else np.where(may_label, thresholds, np.inf)
 
     def check_parameters(self) -> None:
         """Raise ``ConfigurationError`` if a parameter cannot work; called before anybody is asked for a label."""

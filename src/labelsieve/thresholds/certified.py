@@ -16,6 +16,8 @@ from labelsieve.types import Bools, Floats, Ints
 _POINTS_PER_SUPPORT = 4
 _FEW_HELD_OUT = 0.15
 """Share of held-out points below which testing claims about all points costs less than it gains."""
+_SHARE_FOR_COUNTS = 0.01
+"""Share of delta for the case that unusually few of the points above a candidate are to be labelled."""
 _FIRST_TESTED = 2
 """Held-out points above the first threshold tested, in multiples of what it takes without a single error."""
 
@@ -34,6 +36,7 @@ class CertifiedRule(ThresholdRule):
     - Few: each candidate has a claim that is true or false before the draw, "at most a of the points above it, held out
       or not, are wrong", and the claims are tested from strict to lax by the fallback procedure, in which a claim that
       passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points.
+      The same way, with a cautious guess at how many points are to be labelled, if others wait for a later test.
     - Many: the claim is about the pool points directly, which depends on the draw, so each candidate gets an equal
       share of delta (Bonferroni).
 
@@ -85,13 +88,13 @@ class CertifiedRule(ThresholdRule):
         for group in range(n_groups):
             mine, in_pool = group_of[predicted] == group, group_of[pool.predicted] == group
             lowest = self._lowest_passing(
-                scores[mine], correct[mine], pool.scores[in_pool], tolerance, self.delta / n_groups
+                scores[mine], correct[mine], pool.scores[in_pool], pool, tolerance, self.delta / n_groups
             )
             thresholds[group_of == group] = lowest
         return thresholds
 
     def _lowest_passing(
-        self, scores: Floats, correct: Bools, pool_scores: Floats, tolerance: float, delta: float
+        self, scores: Floats, correct: Bools, pool_scores: Floats, pool: PoolView, tolerance: float, delta: float
     ) -> float:
         if not len(scores) or not len(pool_scores):
             return math.inf
@@ -99,8 +102,15 @@ class CertifiedRule(ThresholdRule):
         candidates = np.unique(together[(np.arange(self.candidates) * len(together)) // self.candidates])[::-1]
         points, unseen, errors = (_at_or_above(s, candidates) for s in (scores, pool_scores, scores[~correct]))
         sampled = len(scores) / len(together)
-        if sampled < _FEW_HELD_OUT:
-            passes = _by_fallback(errors, points, unseen, sampled, tolerance, delta)
+        if pool.n_waiting:
+            for_counts = _SHARE_FOR_COUNTS * delta
+            to_label = _at_least_to_label(points + unseen, pool, for_counts / self.candidates)
+            claims = np.floor(tolerance * to_label).astype(np.int64)
+            passes = _by_fallback(errors, points, points + unseen, claims, sampled, tolerance, delta - for_counts)
+        elif sampled < _FEW_HELD_OUT:
+            claims = np.floor(tolerance * (1 - sampled) * (points + unseen)).astype(np.int64)
+            passes = _by_fallback(errors, points, points + unseen, claims, sampled, tolerance, delta)
+            passes &= claims - errors <= tolerance * unseen
         else:
             p_values = unseen_p_value(errors, points, unseen, np.floor(tolerance * unseen))
             passes = p_values <= delta / self.candidates
@@ -123,22 +133,31 @@ class CertifiedRule(ThresholdRule):
         return groups
 
 
-def _by_fallback(errors: Ints, points: Ints, unseen: Ints, sampled: float, tolerance: float, delta: float) -> Bools:
-    """Which candidates, from strict to lax, pass and leave few enough wrong pool points.
+def _by_fallback(
+    errors: Ints, points: Ints, total: Ints, claims: Ints, sampled: float, tolerance: float, delta: float
+) -> Bools:
+    """Which claims pass, from strict candidates to lax.
 
-    The claim about a candidate is that at most ``allowed`` of all points above it are wrong: fixed by the scores,
-    whoever is held out. Claims are tested from the first that could pass with a few errors (Wiens and Dmitrienko 2005).
+    Each says that at most so many of all points above the candidate are wrong: fixed by the scores, whoever is held
+    out. They are tested from the first that could pass with a few errors (Wiens and Dmitrienko 2005).
     """
-    total = points + unseen
-    allowed = np.floor(tolerance * (1 - sampled) * total).astype(np.int64)
     tested = sampled * total >= _FIRST_TESTED * _support(tolerance, delta)
-    p_values = np.asarray(hypergeom.cdf(errors, total, np.minimum(allowed + 1, total), points))
+    p_values = np.asarray(hypergeom.cdf(errors, total, np.minimum(claims + 1, total), points))
     passes, share, handed_on = np.zeros(len(total), dtype=bool), delta / max(1, int(tested.sum())), 0.0
     for candidate in np.flatnonzero(tested):
         level = share + handed_on
         passes[candidate] = p_values[candidate] <= level
         handed_on = level if passes[candidate] else 0.0
-    return np.asarray(passes & (allowed - errors <= tolerance * unseen))
+    return passes
+
+
+def _at_least_to_label(total: Ints, pool: PoolView, delta: float) -> Floats:
+    """How many of ``total`` points above a candidate are to be labelled: fewer with probability delta at most.
+
+    Counting them instead would tell which points wait for a later test, and that test needs nobody to know.
+    """
+    together = pool.n_held_out + pool.n_waiting + pool.n_to_label
+    return np.asarray(hypergeom.ppf(delta, together, pool.n_to_label, total))
 
 
 def _support(tolerance: float, delta: float) -> int:
