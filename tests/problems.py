@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsieve import registry
 
-NETWORKS = ("lenet", "cnn", "mlp", "mlp-wide")
+NETWORKS = ("lenet", "cnn", "mlp", "mlp-wide", "linear")
 
 
 def striped_images(n: int = 150, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from labelsieve import annotators, audit, classifiers, confidence, errors, planner, queries, thresholds
     from labelsieve.annotators import SimulatedAnnotator
     from labelsieve.data.pool import Pool
-    from labelsieve.engine.autolabel import autolabel
+    from labelsieve.engine.autolabel import autolabel, autolabel_many
     from labelsieve.engine.ledger import Ledger
     from labelsieve.engine.run import Evaluation, Run
     from labelsieve.reports.files import write_report
@@ -31,6 +31,7 @@ __all__ = [
     "annotators",
     "audit",
     "autolabel",
+    "autolabel_many",
     "classifiers",
     "confidence",
     "errors",
@@ -49,6 +50,7 @@ _HOME = {
     "Run": "labelsieve.engine.run",
     "SimulatedAnnotator": "labelsieve.annotators",
     "autolabel": "labelsieve.engine.autolabel",
+    "autolabel_many": "labelsieve.engine.autolabel",
     "write_report": "labelsieve.reports.files",
 }
 

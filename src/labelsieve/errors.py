@@ -13,7 +13,8 @@ LabelsieveError
 
 LabelsieveWarning (UserWarning)
 ├── UnseenClassWarning                    a class has no training label yet, so no machine label either
-└── CalibrationWarning                    too little to learn a confidence function from; softmax is used instead
+├── CalibrationWarning                    too little to learn a confidence function from; softmax is used instead
+└── SmallerBatchWarning                   a device ran out of memory; less is done at once
 
 Each message says what was expected, what was found and what to do about it.
 """
@@ -81,3 +82,7 @@ class UnseenClassWarning(LabelsieveWarning):
 
 class CalibrationWarning(LabelsieveWarning):
     """Too little to learn a confidence function from."""
+
+
+class SmallerBatchWarning(LabelsieveWarning):
+    """A device ran out of memory; less is done at once."""

@@ -18,6 +18,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "cnn": "labelsieve.classifiers.presets:cnn",
         "mlp": "labelsieve.classifiers.presets:mlp",
         "mlp-wide": "labelsieve.classifiers.presets:mlp_wide",
+        "linear": "labelsieve.classifiers.presets:linear",
         "logistic": "labelsieve.classifiers.presets:logistic",
     },
     "training": {

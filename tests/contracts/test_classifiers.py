@@ -98,6 +98,11 @@ class TestWideMLP(ClassifierContract):
         return quick_classifier("mlp-wide")
 
 
+class TestLinear(ClassifierContract):
+    def make(self):
+        return quick_classifier("linear")
+
+
 class TestLogistic(ClassifierContract):
     def make(self):
         return quick_classifier("logistic")
@@ -132,7 +137,7 @@ class TestOwnModule(ClassifierContract):
 def test_every_registered_classifier_has_a_contract():
     covered = {subclass().make().get_params()["network"].__class__ for subclass in (TestLeNet, TestCNN, TestMLP)}
     assert len(covered) == 3
-    assert set(registry.BUILT_IN["classifier"]) == {"lenet", "cnn", "mlp", "mlp-wide", "logistic"}
+    assert set(registry.BUILT_IN["classifier"]) == {"lenet", "cnn", "mlp", "mlp-wide", "linear", "logistic"}
 
 
 def test_the_papers_cnn_has_5_8_million_parameters_and_lenet_84_features():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -35,6 +35,23 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
         return self
 
     @final
+    @classmethod
+    def fit_stack(
+        cls,
+        members: Sequence[Self],
+        xs: Sequence[Array],
+        ys: Sequence[Ints],
+        n_classes: int,
+        *,
+        seeds: Sequence[int],
+        progress: Progress | None = None,
+    ) -> None:
+        """Train members with one ``stack_key`` on points of their own, all at once."""
+        cls._fit_stack(members, xs, ys, n_classes, seeds, progress or _unwatched)
+        for member in members:
+            member.n_classes_ = n_classes
+
+    @final
     def outputs(self, x: Array) -> Outputs:
         """Logits and the layer before, for any points."""
         if not hasattr(self, "n_classes_"):
@@ -45,6 +62,14 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     def check(self, x: Array, n_classes: int) -> None:
         """Raise ``ConfigurationError`` if this (unfitted) classifier cannot take points like these; nobody has been
         asked for a label yet."""
+
+    def stack_key(self, x: Array, n_classes: int) -> Hashable:
+        """Classifiers with the same key can be trained on points like these as one; None if this one cannot."""
+        return None
+
+    def members_at_once(self, x: Array, n_classes: int) -> int:
+        """How many classifiers with this key to train as one."""
+        return 1
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -70,6 +95,20 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None: ...
+
+    @classmethod
+    def _fit_stack(
+        cls,
+        members: Sequence[Self],
+        xs: Sequence[Array],
+        ys: Sequence[Ints],
+        n_classes: int,
+        seeds: Sequence[int],
+        progress: Progress,
+    ) -> None:
+        """Only called where ``stack_key`` is not None; such classes do it as one."""
+        for member, x, y, seed in zip(members, xs, ys, seeds, strict=True):
+            member._fit(x, y, n_classes, seed, progress)
 
     @abstractmethod
     def _outputs(self, x: Array) -> Outputs: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -12,7 +13,10 @@ from torch import nn
 from labelsieve.errors import ConfigurationError
 
 NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
-"""(shape of one point, number of classes) -> module whose forward returns logits and the layer before them."""
+"""(shape of one point, number of classes) -> module whose forward returns logits and the layer before them.
+
+A factory that says it is ``stackable`` builds modules without random or running state (no dropout, no batch norm),
+which can be trained many at once and recorded on a GPU."""
 
 
 class BodyAndHead(nn.Module):
@@ -31,6 +35,8 @@ class BodyAndHead(nn.Module):
 @dataclass(frozen=True)
 class LeNet5:
     """LeNet-5: tanh, convolutions of 6, 16 and 120 maps, 84 units. Smaller images are padded to 32 × 32."""
+
+    stackable: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "lenet")
@@ -52,6 +58,8 @@ class LeNet5:
 @dataclass(frozen=True)
 class SimpleCNN:
     """Six 3 × 3 convolutions in three pairs, then 1024 and 512 units; 5.8 M parameters on CIFAR-10."""
+
+    stackable: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "cnn")
@@ -80,6 +88,8 @@ class SimpleCNN:
 @dataclass(frozen=True)
 class MLP:
     """Fully connected layers with tanh: 1000-500-30 for 20 Newsgroups, 1000-500-300 for Tiny-ImageNet."""
+
+    stackable: ClassVar[bool] = True
 
     hidden: tuple[int, ...] = (1000, 500, 30)
 

@@ -44,6 +44,14 @@ def mlp_wide() -> TorchClassifier:
     return TorchClassifier(MLP(hidden=(1000, 500, 300)))
 
 
+def linear() -> TorchClassifier:
+    """Logistic regression as a network without hidden layers, for train-time methods that need gradients."""
+    from labelsieve.classifiers.networks import MLP
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+    return TorchClassifier(MLP(hidden=()))
+
+
 def logistic() -> SklearnClassifier:
     """Multinomial logistic regression on scaled features, regularised for few labels."""
     return SklearnClassifier(LogisticRegression(C=0.1, max_iter=1000), scale_inputs=True)

@@ -4,47 +4,31 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import torch
 from sklearn.base import clone
 from torch import nn
-from torch.optim.swa_utils import AveragedModel, update_bn
 
 from labelsieve.classifiers.base import Classifier, Progress
 from labelsieve.classifiers.networks import NetworkFactory
 from labelsieve.classifiers.scaling import InputScaler
-from labelsieve.classifiers.training.base import OptimiserSettings, TrainTimeMethod
+from labelsieve.classifiers.torch_fitting import Recipe, logits_and_features, train
+from labelsieve.classifiers.training.base import TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError
-from labelsieve.fitting.loop import batches, minimise, own_randomness, repeatable_kernels, resolve_device
+from labelsieve.fitting.devices import check_precision, kernels, members_that_pay, own_randomness, resolve_device
+from labelsieve.fitting.members import OptimiserSettings
 from labelsieve.types import Array, Ints, Outputs
-
-
-class _WeightAverage:
-    """The mean of a module's weights at the ends of its last epochs, if a train-time method wants it."""
-
-    def __init__(self, module: nn.Module, start: float | None, epochs: int) -> None:
-        self._module = module
-        self._first = epochs + 1 if start is None else min(epochs, int(start * epochs) + 1)
-        self._average = AveragedModel(module) if start is not None else None
-
-    def after_epoch(self, done: int) -> None:
-        if self._average is not None and done >= self._first:
-            self._average.update_parameters(self._module)
-
-    def apply(self, points: torch.Tensor, batch_size: int) -> None:
-        """Put the average in; batch statistics, where a module keeps them, are counted anew for it."""
-        if self._average is not None:
-            self._module.load_state_dict(self._average.module.state_dict())
-            update_bn(batches(points, batch_size), self._module)
 
 
 class TorchClassifier(Classifier):
     """A network trained from scratch by SGD with momentum and a cosine schedule.
 
     ``network`` builds a module for (shape of one point, number of classes); its forward returns logits and the
-    layer before them. Training data stay on the device; batches are rows of one tensor.
+    layer before them. Training data stay on the device; batches are rows of one tensor. ``precision``: ``"full"`` for
+    single precision, or on a GPU ``"tf32"`` or ``"bf16"``, faster and less exact (docs/performance.md).
     """
 
     def __init__(
@@ -59,6 +43,7 @@ class TorchClassifier(Classifier):
         cosine_period: int = 100,
         device: str = "auto",
         scoring_batch: int = 1024,
+        precision: str = "full",
     ) -> None:
         self.network = network
         self.training = training
@@ -70,12 +55,14 @@ class TorchClassifier(Classifier):
         self.cosine_period = cosine_period
         self.device = device
         self.scoring_batch = scoring_batch
+        self.precision = precision
 
     def with_training(self, method: TrainTimeMethod) -> TorchClassifier:
         copied: TorchClassifier = clone(self).set_params(training=method)
         return copied
 
     def check(self, x: Array, n_classes: int) -> None:
+        check_precision(self.precision)
         self.device_ = resolve_device(self.device)
         try:
             module = self._build(tuple(x.shape[1:]), n_classes, seed=0)
@@ -97,44 +84,59 @@ class TorchClassifier(Classifier):
         return digest.hexdigest()[:12]
 
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None:
-        self.device_ = resolve_device(self.device)
-        self.scaler_ = InputScaler(x)
-        self.module_ = self._build(tuple(x.shape[1:]), n_classes, seed)
-        points = self._to_tensor(x)
-        labels = torch.as_tensor(y, device=self.device_)
+        self._fit_stack([self], [x], [y], n_classes, [seed], progress)
+
+    def stack_key(self, x: Array, n_classes: int) -> Hashable:
+        if not getattr(self.network, "stackable", False):
+            return None
         method = self.training or Vanilla()
-        loss = method.loss(labels, n_classes)
-        average = _WeightAverage(self.module_, method.averages_from, self.epochs)
+        shared = [(name, value) for name, value in method.get_params().items() if name not in method.per_member]
+        recipe = (self.epochs, self.batch_size, self.cosine_period, self.device, self.precision)
+        return (type(self), self.network, x.shape, n_classes, *recipe, type(method), *shared)
 
-        def after_epoch(done: int) -> bool:
-            average.after_epoch(done)
-            progress(done / self.epochs)
-            return True
+    def members_at_once(self, x: Array, n_classes: int) -> int:
+        weights = sum(w.numel() for w in self.network(tuple(x.shape[1:]), n_classes).parameters())
+        return members_that_pay(4 * weights, 4 * int(np.prod(x.shape)), resolve_device(self.device))
 
-        self.module_.train()
-        with own_randomness(seed, self.device_), repeatable_kernels():
-            minimise(
-                lambda rows: loss(self._forward(points[rows])[0], rows),
-                method.optimiser(
-                    self.module_.parameters(),
-                    OptimiserSettings(self.learning_rate, self.momentum, self.weight_decay),
-                ),
-                len(points),
-                epochs=self.epochs,
-                batch_size=self.batch_size,
-                cosine_period=self.cosine_period,
-                generator=torch.Generator().manual_seed(seed),
-                device=self.device_,
-                after_epoch=after_epoch,
-            )
-            average.apply(points, self.batch_size)
-        self.module_.eval()
+    @classmethod
+    def _fit_stack(
+        cls,
+        members: Sequence[TorchClassifier],
+        xs: Sequence[Array],
+        ys: Sequence[Ints],
+        n_classes: int,
+        seeds: Sequence[int],
+        progress: Progress,
+    ) -> None:
+        for member, x, seed in zip(members, xs, seeds, strict=True):
+            member.device_ = resolve_device(member.device)
+            member.scaler_ = InputScaler(x)
+            member.module_ = member._build(tuple(x.shape[1:]), n_classes, seed)
+        first = members[0]
+        train(
+            [member.module_ for member in members],
+            torch.stack([member._to_tensor(x) for member, x in zip(members, xs, strict=True)]),
+            torch.from_numpy(np.stack(ys)).to(first.device_),
+            n_classes,
+            [member.training or Vanilla() for member in members],
+            [OptimiserSettings(m.learning_rate, m.weight_decay, m.momentum) for m in members],
+            seeds,
+            Recipe(
+                epochs=first.epochs,
+                batch_size=first.batch_size,
+                cosine_period=first.cosine_period,
+                precision=first.precision,
+                device=first.device_,
+                repeats_exactly=getattr(first.network, "stackable", False),
+            ),
+            progress,
+        )
 
     @torch.inference_mode()
     def _outputs(self, x: Array) -> Outputs:
-        with repeatable_kernels():
+        with kernels(self.precision, self.device_):
             parts = [
-                self._forward(self._to_tensor(x[start : start + self.scoring_batch]))
+                logits_and_features(self.module_, self._to_tensor(x[start : start + self.scoring_batch]))
                 for start in range(0, len(x), self.scoring_batch)
             ]
         logits = torch.cat([part[0] for part in parts]).float().cpu().numpy()
@@ -146,15 +148,6 @@ class TorchClassifier(Classifier):
             # A copy, so that a factory which hands out one module again and again does not go on training it.
             module = copy.deepcopy(self.network(point_shape, n_classes))
         return module.to(self.device_)
-
-    def _forward(self, points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        result = self.module_(points)
-        if not (isinstance(result, tuple) and len(result) == 2):
-            raise ConfigurationError(
-                "A network's forward must return two tensors, logits (n, k) and the layer before them (n, d); "
-                f"got {type(result).__name__}."
-            )
-        return result
 
     def _to_tensor(self, x: Array) -> torch.Tensor:
         """Scaled, channels first, on the device."""

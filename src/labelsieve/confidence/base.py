@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -34,6 +35,31 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     @final
     def fit(self, outputs: Outputs, y: Ints) -> Self:
         """Learn from calibration points: what the classifier said, and the true class codes."""
+        y = self._checked(outputs, y)
+        if self.needs_fitting and not self.fallback_:
+            self._fit(outputs, y)
+        return self
+
+    @final
+    @classmethod
+    def fit_stack(cls, members: Sequence[Self], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
+        """Fit members with one ``stack_key`` on calibration points of their own, all at once."""
+        checked = [member._checked(said, y) for member, said, y in zip(members, outputs, ys, strict=True)]
+        able = [number for number, member in enumerate(members) if not member.fallback_]
+        if able:
+            cls._fit_stack([members[i] for i in able], [outputs[i] for i in able], [checked[i] for i in able])
+
+    def stack_key(self, outputs: Outputs) -> Hashable:
+        """Functions with the same key can be fitted to outputs like these as one; None if this one cannot."""
+        return None
+
+    def members_at_once(self, outputs: Outputs) -> int:
+        """How many functions with this key to fit as one."""
+        return 1
+
+    @final
+    def _checked(self, outputs: Outputs, y: Ints) -> Ints:
+        """The labels, if these points can be learned from; says if they cannot."""
         self.check_parameters()
         y = np.asarray(y)
         if len(outputs) != len(y):
@@ -49,10 +75,8 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
                 CalibrationWarning,
                 stacklevel=2,
             )
-        elif self.needs_fitting:
-            self._fit(outputs, y.astype(np.int64))
         self.n_classes_ = n_classes
-        return self
+        return y if y.dtype == np.int64 else y.astype(np.int64)
 
     @final
     def score(self, outputs: Outputs) -> Floats:
@@ -89,6 +113,12 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     def _fit(self, outputs: Outputs, y: Ints) -> None:
         """Only called when ``needs_fitting``; such classes implement it."""
         raise NotFittedError(f"{type(self).__name__} says it needs fitting but does not implement _fit.")
+
+    @classmethod
+    def _fit_stack(cls, members: Sequence[Self], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
+        """Only called where ``stack_key`` is not None; such classes do it as one."""
+        for member, said, y in zip(members, outputs, ys, strict=True):
+            member._fit(said, y)
 
     @abstractmethod
     def _score(self, outputs: Outputs) -> Floats: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,14 +10,17 @@ import torch
 from torch import nn
 
 from labelsieve.confidence.base import ConfidenceFunction
-from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
+from labelsieve.confidence.colander_objective import Objective, Points, StackedPoints, confidence_in_predicted
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
+from labelsieve.fitting.devices import members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.early_stopping import BestEpoch
-from labelsieve.fitting.loop import minimise, own_randomness, resolve_device
+from labelsieve.fitting.loop import minimise
+from labelsieve.fitting.members import recordable_rates, take_gradients
 from labelsieve.types import Floats, Ints, Outputs
 
-_FIRST_THRESHOLD_QUANTILE = 0.3
+_PER_MEMBER = ("alpha", "penalty", "learning_rate", "weight_decay", "random_state")
+"""Parameters in which fits that are done together may differ."""
 
 
 class Colander(ConfidenceFunction):
@@ -85,55 +88,82 @@ class Colander(ConfidenceFunction):
         resolve_device(self.device)
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
-        device, seed = resolve_device(self.device), self.random_state or 0
-        learning, watching = self._split(len(y), seed)
-        z = self._inputs(outputs)
-        self.centre_, self.spread_ = self._centre_and_spread(z[learning])
-        self.beta_ = inverse_temperature(outputs.logits[learning], y[learning]) if self.anchor else 0.0
-        self.network_ = self._network(z.shape[1], outputs.logits.shape[1], seed).to(device)
-        points = _Points(
-            z=torch.as_tensor((z - self.centre_) / self.spread_, dtype=torch.float32, device=device),
-            anchor=torch.as_tensor(self.beta_ * outputs.logits, dtype=torch.float32, device=device),
-            predicted=torch.as_tensor(outputs.predicted, device=device),
-            wrong=torch.as_tensor(outputs.predicted != y, dtype=torch.float32, device=device),
-        )
-        thresholds = self._first_thresholds(points, outputs.logits.shape[1])
-        rows_to_learn = torch.as_tensor(learning, device=device)
-        best = BestEpoch([*self.network_.parameters(), thresholds], self.patience)
+        self._fit_stack([self], [outputs], [y])
 
-        def loss(rows: torch.Tensor) -> torch.Tensor:
-            predicted = points.predicted[rows]
-            confidence = self._confidence(points.anchor[rows], self.network_(points.z[rows]), predicted)
-            margins = confidence - (thresholds[predicted] if self.per_class else thresholds)
-            coverage = surrogate_coverage(margins, self.alpha)
-            return -coverage + self.penalty * surrogate_error(margins, points.wrong[rows], self.alpha)
+    def stack_key(self, outputs: Outputs) -> Hashable:
+        shared = {name: value for name, value in self.get_params().items() if name not in _PER_MEMBER}
+        return (type(self), outputs.logits.shape, outputs.features.shape, *shared.items())
+
+    def members_at_once(self, outputs: Outputs) -> int:
+        width = self._width(outputs)
+        points = len(outputs) if self.batch_size is None else min(self.batch_size, len(outputs))
+        weights = 2 * width * (width + int(outputs.logits.shape[1]))
+        return members_that_pay(4 * weights, 4 * points * width, resolve_device(self.device))
+
+    @classmethod
+    def _fit_stack(cls, members: Sequence[Colander], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
+        """All members as one tensor program; points they have in common are prepared and kept once."""
+        first = members[0]
+        device, n_classes = resolve_device(first.device), outputs[0].logits.shape[1]
+        prepared: dict[tuple[int, int, int], Points] = {}
+        for member, said, y in zip(members, outputs, ys, strict=True):
+            key = (id(said), id(y), member.random_state or 0)
+            if key not in prepared:
+                prepared[key] = member._prepare(said, y)
+            points = prepared[key]
+            member.centre_, member.spread_, member.beta_ = points.centre, points.spread, points.beta
+            member.network_ = member._network(points.z.shape[1], n_classes, member.random_state or 0)
+        keys = list(prepared)
+        sources = [
+            keys.index((id(said), id(y), m.random_state or 0)) for m, said, y in zip(members, outputs, ys, strict=True)
+        ]
+        data = StackedPoints(list(prepared.values()), sources, device, copy=first.batch_size is None)
+        objective = Objective(members, data, n_classes, device)
+        best = BestEpoch(objective.weights, first.patience)
+        n_learning = len(next(iter(prepared.values())).learning)
+        optimiser = torch.optim.Adam(objective.parameter_groups(), fused=True, capturable=device.type == "cuda")
+        if device.type == "cuda":
+            recordable_rates(optimiser, device)
 
         def after_epoch(_done: int) -> bool:
-            if not len(watching):
+            if not data.n_watching:
                 return True
             with torch.no_grad():
-                return best.go_on(float(loss(torch.as_tensor(watching, device=device))))
+                return best.go_on(objective.losses(data.watching))
 
         minimise(
-            lambda rows: loss(rows_to_learn[rows]),
-            torch.optim.Adam(
-                [
-                    {"params": list(self.network_.parameters()), "weight_decay": self.weight_decay},
-                    {"params": [thresholds], "weight_decay": 0.0},
-                ],
-                lr=self.learning_rate,
-            ),
-            len(learning),
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            cosine_period=self.cosine_period or self.epochs,
-            generator=torch.Generator().manual_seed(seed),
+            lambda rows: take_gradients(objective.losses(data.learning.gather(1, rows)), objective.weights),
+            optimiser,
+            n_learning,
+            epochs=first.epochs,
+            batch_size=first.batch_size,
+            cosine_period=first.cosine_period or first.epochs,
+            seeds=[member.random_state or 0 for member in members],
             device=device,
             after_epoch=after_epoch,
+            repeats_exactly=True,
         )
-        if len(watching):
+        if data.n_watching:
             best.restore()
-        self.thresholds_ = thresholds.detach().cpu().numpy()
+        objective.write_back()
+
+    def _prepare(self, outputs: Outputs, y: Ints) -> Points:
+        """What a fit needs of calibration points, whatever the member's α, penalty, rate and decay."""
+        learning, watching = self._split(len(y), self.random_state or 0)
+        z = self._inputs(outputs)
+        centre, spread = self._centre_and_spread(z[learning])
+        beta = inverse_temperature(outputs.logits[learning], y[learning]) if self.anchor else 0.0
+        return Points(
+            z=((z - centre) / spread).astype(np.float32),
+            anchor=(beta * outputs.logits).astype(np.float32),
+            predicted=outputs.predicted,
+            wrong=(outputs.predicted != y).astype(np.float32),
+            learning=learning,
+            watching=watching,
+            centre=centre,
+            spread=spread,
+            beta=beta,
+        )
 
     @torch.inference_mode()
     def _score(self, outputs: Outputs) -> Floats:
@@ -142,7 +172,8 @@ class Colander(ConfidenceFunction):
         anchor = torch.as_tensor(self.beta_ * outputs.logits, dtype=torch.float64, device=device)
         predicted = torch.as_tensor(outputs.predicted, device=device)
         # The softmax is in double precision, so that near-certain points do not all tie at 1.
-        return self._confidence(anchor, self.network_(z).double(), predicted).cpu().numpy()
+        scores = confidence_in_predicted(anchor, self.network_(z).double(), predicted, self.anchor is not None)
+        return scores.cpu().numpy()
 
     def _split(self, n: int, seed: int) -> tuple[Ints, Ints]:
         """Rows to learn from, and rows to choose the epoch by."""
@@ -169,29 +200,6 @@ class Colander(ConfidenceFunction):
             nn.init.zeros_(last.bias)
         return network
 
-    def _first_thresholds(self, points: _Points, n_classes: int) -> torch.Tensor:
-        """Inside the range of the first scores: a threshold that nothing, or everything, exceeds has no gradient."""
-        with torch.no_grad():
-            scores = self._confidence(points.anchor, self.network_(points.z), points.predicted)
-            first = torch.quantile(scores, _FIRST_THRESHOLD_QUANTILE)
-        return first.repeat(n_classes if self.per_class else 1).requires_grad_()
-
-    def _confidence(self, anchor: torch.Tensor, learned: torch.Tensor, predicted: torch.Tensor) -> torch.Tensor:
-        """g(x)[ŷ] from β · logits and what the network says."""
-        n_classes, of_predicted = anchor.shape[1], predicted[:, None]
-        logits = anchor + learned[:, :n_classes]
-        if self.anchor:
-            # A shift of all classes alike cancels in a softmax. This output is where evidence goes that speaks for or
-            # against a prediction whatever its class.
-            logits = logits.scatter_add(1, of_predicted, learned[:, n_classes:])
-        return logits.softmax(dim=1).gather(1, of_predicted)[:, 0]
-
-
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Calibration points as tensors: network inputs, β · logits, predicted class, whether that is wrong."""
-
-    z: torch.Tensor
-    anchor: torch.Tensor
-    predicted: torch.Tensor
-    wrong: torch.Tensor
+    def _width(self, outputs: Outputs) -> int:
+        k, d = int(outputs.logits.shape[1]), int(outputs.features.shape[1])
+        return {"logits": k, "prelogits": d, "concat": k + d}[self.features]

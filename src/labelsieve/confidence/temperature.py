@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -45,33 +46,58 @@ class Temperature(ConfidenceFunction):
             raise ConfigurationError(f"solver must be 'lbfgs' or 'adam'; got {self.solver!r}.")
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
-        by_adam = self.solver == "adam"
-        self.temperature_ = self._by_adam(outputs.logits, y) if by_adam else 1 / inverse_temperature(outputs.logits, y)
+        if self.solver == "adam":
+            self._fit_stack([self], [outputs], [y])
+        else:
+            self.temperature_ = 1 / inverse_temperature(outputs.logits, y)
 
     def _score(self, outputs: Outputs) -> Floats:
         scaled = outputs.logits.astype(np.float64) / self.temperature_
         return of_predicted(np.asarray(softmax(scaled, axis=1)), outputs)
 
-    def _by_adam(self, logits: Floats, y: Ints) -> float:
+    def stack_key(self, outputs: Outputs) -> Hashable:
+        by_adam = (type(self), self.solver, outputs.logits.shape, self.epochs, self.batch_size)
+        return by_adam if self.solver == "adam" else None
+
+    def members_at_once(self, outputs: Outputs) -> int:
+        import torch
+
+        from labelsieve.fitting.devices import members_that_pay
+
+        return members_that_pay(8, 8 * outputs.logits.size, torch.device("cpu"))
+
+    @classmethod
+    def _fit_stack(cls, members: Sequence[Temperature], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
         import torch
         from torch.nn import functional
 
         from labelsieve.fitting.loop import minimise
+        from labelsieve.fitting.members import OptimiserSettings, Rows, parameter_groups, take_gradients
 
-        z, labels = torch.from_numpy(logits.astype(np.float64)), torch.from_numpy(y)
-        temperature = torch.ones((), dtype=torch.float64, requires_grad=True)
+        first, cpu = members[0], torch.device("cpu")
+        logits = torch.from_numpy(np.stack([said.logits for said in outputs]).astype(np.float64))
+        labels, which = torch.from_numpy(np.stack(ys)), torch.arange(len(members))[:, None]
+        temperatures = Rows(torch.ones(len(members), 1, dtype=torch.float64))
+        settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]
+
+        def gradients(rows: torch.Tensor) -> None:
+            scaled = logits[which, rows] / temperatures.values[:, :, None]
+            losses = functional.cross_entropy(scaled.flatten(0, 1), labels[which, rows].flatten(), reduction="none")
+            take_gradients(losses.view(rows.shape).mean(dim=1), [temperatures])
+
         minimise(
-            lambda rows: functional.cross_entropy(z[rows] / temperature, labels[rows]),
-            torch.optim.Adam([temperature], lr=self.learning_rate, weight_decay=self.weight_decay),
-            len(z),
-            epochs=self.epochs,
-            batch_size=self.batch_size,
+            gradients,
+            torch.optim.Adam(parameter_groups([[row] for row in temperatures.rows], settings), fused=True),
+            logits.shape[1],
+            epochs=first.epochs,
+            batch_size=first.batch_size,
             cosine_period=100,
-            generator=torch.Generator().manual_seed(self.random_state or 0),
-            device=z.device,
+            seeds=[member.random_state or 0 for member in members],
+            device=cpu,
             after_epoch=lambda _done: True,
         )
-        return max(float(temperature.detach()), float(np.exp(-_LOG_RANGE[1])))
+        for member, row in zip(members, temperatures.rows, strict=True):
+            member.temperature_ = max(float(row), float(np.exp(-_LOG_RANGE[1])))
 
 
 def inverse_temperature(logits: Floats, y: Ints) -> float:

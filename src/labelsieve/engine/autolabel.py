@@ -1,25 +1,17 @@
-"""``autolabel``: from names and numbers to a run."""
+"""``autolabel``: one run, from names and numbers to labels; ``autolabel_many``: many runs side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from labelsieve.annotators.base import Annotator, as_annotator
-from labelsieve.data.classes import ClassCodes, declared_classes
-from labelsieve.data.pool import Pool, as_pool
-from labelsieve.engine.asking import ask
+from labelsieve.data.pool import as_pool
 from labelsieve.engine.ledger import Ledger
-from labelsieve.engine.loop import Loop
-from labelsieve.engine.methods import compose
-from labelsieve.engine.opening import given_validation, open_ledger
-from labelsieve.engine.progress import Observer, bars_if_terminal
-from labelsieve.engine.requests import AskHumans, FitConfidence, ScorePool, TrainClassifier
+from labelsieve.engine.lockstep import advance_together
+from labelsieve.engine.progress import ManyBars, Observer, bars_if_terminal
 from labelsieve.engine.run import Run
-from labelsieve.engine.settings import checked_settings
-from labelsieve.engine.state import HUMAN
+from labelsieve.engine.running import open_run
 from labelsieve.errors import ConfigurationError
 from labelsieve.types import Label
 
@@ -73,89 +65,32 @@ def autolabel(
     ledger: a ledger or run to continue, for example after an annotator raised (``error.ledger``). Give an empty
         ``ls.Ledger()`` to keep hold of all answers even if the process is interrupted from the keyboard.
     """
-    pool = as_pool(pool)
-    answering = as_annotator(annotator)
-    names = declared_classes(classes)
-    given, given_labels = given_validation(validation, pool)
-    settings = checked_settings(
-        pool_size=len(pool),
-        n_given_validation=len(given_labels),
-        n_classes=None if names is None else len(names),
-        tolerance=tolerance,
-        delta=delta,
-        train_budget=train_budget,
-        validation_budget=validation_budget,
-        certified_rounds=certified_rounds,
-        seed_size=seed_size,
-        batch_size=batch_size,
-        calibration_fraction=calibration_fraction,
-        max_rounds=max_rounds,
-        label_rest=label_rest,
-        random_state=random_state,
-    )
-    methods = compose(
-        pool,
-        settings,
-        device,
-        classifier=classifier,
-        training=training,
-        confidence=confidence,
-        thresholds=thresholds,
-        query=query,
-    )
-    plan = methods.plan(settings, validation_reuse, is_given=given is not None)
-    methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
-    ledger = _own_ledger(ledger)
-    rule = f"{type(methods.thresholds).__name__}, {plan.kind} validation labels,"
-    codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
-    observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
-    loop = Loop(pool, given, methods, settings, plan, ledger, observer)
-    with observer, _keeping(ledger):
-        reason = _drive(loop, answering, pool, codes, ledger, observer)
-    described = {name: str(method) for name, method in vars(methods).items()}
-    certified = methods.thresholds.certifies and plan.single_use
-    return Run(ledger.copy(), pool.ids, reason, {**asdict(settings), **described, "certified": certified})
+    return open_run(**locals()).to_the_end()
 
 
-def _own_ledger(ledger: Ledger | Run | None) -> Ledger:
-    """A finished run keeps its ledger as it is: continuing it works on a replayed copy."""
-    if isinstance(ledger, Run):
-        return ledger.ledger.copy()
-    if ledger is not None and not isinstance(ledger, Ledger):
-        raise ConfigurationError(f"ledger must be an ls.Ledger or a run; got {type(ledger).__name__}.")
-    return Ledger() if ledger is None else ledger
+def autolabel_many(
+    pool: Any, annotator: Any, runs: Sequence[Mapping[str, Any]], *, progress: bool = True, **common: Any
+) -> list[Run]:
+    """Several runs over one pool, advancing side by side: fits of one architecture are done as one.
+
+    runs: what each run has of its own, as keywords of ``autolabel``; ``common`` is what all share. Each run comes out
+        as it would alone, up to the last digits of its scores.
+    """
+    shared_pool = as_pool(pool)
+    wanted = [_all_settings(shared_pool, annotator, {**common, **own}) for own in runs]
+    opened = [open_run(**settings) for settings in wanted]
+    advance_together(opened, bars_if_terminal(progress, ManyBars))
+    return [run.finished() for run in opened]
 
 
-@contextmanager
-def _keeping(ledger: Ledger) -> Iterator[None]:
-    """Whatever goes wrong inside, the exception brings the ledger along: human answers are never lost."""
-    try:
-        yield
-    except Exception as error:
-        if getattr(error, "ledger", None) is None:
-            error.ledger = ledger  # type: ignore[attr-defined]
-            answered = int((ledger.state.source == HUMAN).sum())
-            error.add_note(f"All {answered:,} labels answered so far are kept; continue with ledger=error.ledger.")
-        raise
-
-
-def _drive(loop: Loop, annotator: Annotator, pool: Pool, codes: ClassCodes, ledger: Ledger, observer: Observer) -> str:
-    """Perform one request after the other until the loop ends; returns why it ended."""
-    steps = loop.steps()
-    result: Any = None
-    while True:
-        try:
-            request = steps.send(result)
-        except StopIteration as end:
-            return str(end.value)
-        match request:
-            case AskHumans():
-                observer.asking(len(request.points), request.role)
-                result = None
-                ask(annotator, pool.ids[request.points], request.points, codes, ledger)
-            case TrainClassifier():
-                result = request.perform(observer.training)
-            case FitConfidence():
-                result = request.perform()
-            case ScorePool():
-                result = request.perform(observer.scoring)
+def _all_settings(pool: Any, annotator: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything ``autolabel`` takes, its own defaults filled in."""
+    signature = inspect.signature(autolabel)
+    unknown = sorted(set(given) - set(signature.parameters))
+    if unknown:
+        raise ConfigurationError(
+            f"runs must hold keywords of autolabel: {', '.join(list(signature.parameters)[2:])}; got {unknown[0]!r}."
+        )
+    bound = signature.bind(pool, annotator, **{**given, "progress": False})
+    bound.apply_defaults()
+    return bound.arguments

@@ -90,6 +90,34 @@ class Bars(Observer):
         self._progress.update(self._task, description=_outcome(report), completed=1.0)
 
 
+class ManyBars(Observer):
+    """One live bar for many runs side by side."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        self._task = self._progress.add_task("starting", total=1.0)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def together(self, runs: int, finished: int, rounds: int) -> None:
+        """So many of the runs have ended, and the one that is farthest has closed so many rounds."""
+        text = f"{runs:,} runs side by side · {rounds} rounds done · {finished:,} runs finished"
+        self._progress.update(self._task, description=text, completed=finished / runs)
+
+
 def _outcome(report: RoundReport) -> str:
     return (
         f"round {report.number} · {report.train_points:,} training labels · "
@@ -97,6 +125,6 @@ def _outcome(report: RoundReport) -> str:
     )
 
 
-def bars_if_terminal(wanted: bool) -> Observer:
+def bars_if_terminal(wanted: bool, bars: type[Observer] = Bars) -> Observer:
     """Bars for people, silence for logs."""
-    return Bars() if wanted and sys.stderr.isatty() else Observer()
+    return bars() if wanted and sys.stderr.isatty() else Observer()

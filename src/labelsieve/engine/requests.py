@@ -39,8 +39,12 @@ class TrainClassifier:
     seed: int
 
     def perform(self, progress: Callable[[float], None]) -> Classifier:
+        return self.unfitted().fit(self.x, self.y, self.n_classes, seed=self.seed, progress=progress)
+
+    def unfitted(self) -> Classifier:
+        """A classifier of this request's own."""
         fresh: Classifier = clone(self.classifier)
-        return fresh.fit(self.x, self.y, self.n_classes, seed=self.seed, progress=progress)
+        return fresh
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +57,14 @@ class FitConfidence:
     seed: int
 
     def perform(self) -> ConfidenceFunction:
+        return self.unfitted().fit(self.outputs, self.y)
+
+    def unfitted(self) -> ConfidenceFunction:
+        """A confidence function of this request's own, its draws from this request's seed."""
         fresh: ConfidenceFunction = clone(self.confidence)
         if "random_state" in fresh.get_params() and fresh.get_params()["random_state"] is None:
             fresh.set_params(random_state=self.seed)
-        return fresh.fit(self.outputs, self.y)
+        return fresh
 
 
 @dataclass(frozen=True, eq=False)

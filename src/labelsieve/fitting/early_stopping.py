@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
+
+from labelsieve.fitting.members import Rows
 
 
 class BestEpoch:
-    """Watches a loss on points kept aside; remembers the weights at its lowest and when to give up."""
+    """Watches each member's loss on points kept aside; remembers its weights at the lowest and when to give up on it.
 
-    def __init__(self, weights: list[torch.Tensor], patience: int) -> None:
+    A member that was given up stays as it was at its best, whatever the others still do.
+    """
+
+    def __init__(self, weights: Sequence[Rows], patience: int) -> None:
         self._weights = weights
         self._patience = patience
-        self._lowest = float("inf")
-        self._best: list[torch.Tensor] = []
-        self._waited = 0
+        first = weights[0].values
+        self._lowest = torch.full((len(first),), torch.inf, device=first.device)
+        self._waited = torch.zeros(len(first), device=first.device)
+        self._best = [rows.values.detach().clone() for rows in weights]
 
-    def go_on(self, loss: float) -> bool:
-        """Take note of one more epoch; False once ``patience`` epochs in a row brought nothing better."""
-        if loss < self._lowest:
-            self._lowest, self._waited = loss, 0
-            self._best = [weight.detach().clone() for weight in self._weights]
-        else:
-            self._waited += 1
-        return self._waited < self._patience
+    @torch.no_grad()
+    def go_on(self, losses: torch.Tensor) -> bool:
+        """Take note of one more epoch; False once ``patience`` epochs in a row brought no member anything better."""
+        waiting = self._waited < self._patience
+        better = waiting & (losses < self._lowest)
+        self._lowest = torch.where(better, losses, self._lowest)
+        self._waited = torch.where(better, 0, self._waited + 1)
+        for best, rows in zip(self._best, self._weights, strict=True):
+            best.copy_(torch.where(better[:, None], rows.values, best))
+        return bool((self._waited < self._patience).any())
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Put the best weights back; if no loss was ever a number, the last ones stay."""
-        if self._best:
-            for weight, best in zip(self._weights, self._best, strict=True):
-                weight.copy_(best)
+        """Put the best weights back; where no loss was ever a number, the last ones stay."""
+        ever = (self._lowest < torch.inf)[:, None]
+        for best, rows in zip(self._best, self._weights, strict=True):
+            rows.values.copy_(torch.where(ever, best, rows.values))

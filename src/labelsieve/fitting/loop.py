@@ -1,92 +1,61 @@
-"""The training loop: shuffled mini-batches, a cosine schedule, any objective and optimiser."""
+"""The training loop: shuffled mini-batches, a cosine schedule, any objective and optimiser, one member or many."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
 
 import torch
 
-from labelsieve.errors import ConfigurationError
-
-Objective = Callable[[torch.Tensor], torch.Tensor]
-"""Loss of the points at these rows, ready for ``backward``."""
+from labelsieve.fitting.graphs import RepeatedStep
 
 
 def minimise(
-    objective: Objective,
+    take_gradients: Callable[[torch.Tensor], None],
     optimiser: torch.optim.Optimizer,
     n_points: int,
     *,
     epochs: int,
     batch_size: int | None,
     cosine_period: int,
-    generator: torch.Generator,
+    seeds: Sequence[int],
     device: torch.device,
     after_epoch: Callable[[int], bool],
+    repeats_exactly: bool = False,
 ) -> None:
-    """Take ``epochs`` passes over shuffled batches (one full batch for None).
+    """Take ``epochs`` passes over shuffled batches (one full batch for None), one shuffle of its own per member.
 
-    The learning rate falls as half a cosine over ``cosine_period`` epochs. The optimiser is given a closure, so
-    that one which looks twice at a batch needs no loop of its own. ``after_epoch`` is told how many epochs are done
-    and returns True to go on.
+    ``take_gradients`` gets rows (m, b) and leaves the gradients of all members' losses where the optimiser finds them.
+    The learning rate falls as half a cosine over ``cosine_period`` epochs. The optimiser is given a closure, so that
+    one which looks twice at a batch needs no loop of its own. ``after_epoch`` is told how many epochs are done and
+    returns True to go on. ``repeats_exactly``: each step does the same operations on tensors that stay in place, so
+    that a GPU may record one and replay it.
     """
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda epoch: 0.5 * (1 + math.cos(math.pi * epoch / cosine_period))
     )
+    step = RepeatedStep(
+        lambda rows: optimiser.step(lambda: take_gradients(rows)),  # type: ignore[arg-type, return-value]
+        recordable=repeats_exactly and device.type == "cuda",
+    )
+    shuffles = [torch.Generator().manual_seed(seed) for seed in seeds]
+    everything = torch.arange(n_points).repeat(len(seeds), 1).to(device)
     for epoch in range(epochs):
-        # Shuffled on the CPU, so that every device sees the batches in the same order.
-        order = torch.randperm(n_points, generator=generator).to(device)
-        for rows in batches(order, batch_size or n_points):
-
-            def closure(rows: torch.Tensor = rows) -> torch.Tensor:
-                optimiser.zero_grad(set_to_none=True)
-                loss = objective(rows)
-                loss.backward()  # type: ignore[no-untyped-call]
-                return loss
-
-            optimiser.step(closure)  # type: ignore[arg-type]
+        if batch_size is None:
+            step(everything)
+        else:
+            # Shuffled on the CPU, so that every device sees the batches in the same order.
+            order = torch.stack([torch.randperm(n_points, generator=shuffle) for shuffle in shuffles]).to(device)
+            for rows in batches(order, batch_size):
+                step(rows)
         schedule.step()
         if not after_epoch(epoch + 1):
             break
 
 
-def batches(order: torch.Tensor, size: int) -> list[torch.Tensor]:
+def batches(order: torch.Tensor, size: int, dim: int = 1) -> list[torch.Tensor]:
     """Batches of this size; a last one of a single point, which batch norm cannot take, joins the one before."""
-    parts = list(torch.split(order, size))
-    if len(parts) > 1 and len(parts[-1]) == 1:
-        parts[-2:] = [torch.cat(parts[-2:])]
+    parts = list(torch.split(order, size, dim=dim))
+    if len(parts) > 1 and parts[-1].shape[dim] == 1:
+        parts[-2:] = [torch.cat(parts[-2:], dim=dim)]
     return parts
-
-
-@contextmanager
-def own_randomness(seed: int, device: torch.device) -> Iterator[None]:
-    """Inside, what draws from torch's global generators (first weights, dropout) starts from this seed.
-
-    Afterwards they are as they were: nothing is seeded globally.
-    """
-    on_gpu = device.type == "cuda"
-    with torch.random.fork_rng(devices=[device] if on_gpu else []):
-        torch.default_generator.manual_seed(seed)
-        if on_gpu:
-            torch.cuda.manual_seed(seed)
-        yield
-
-
-def repeatable_kernels() -> AbstractContextManager[None]:
-    """Inside, a GPU gives the same result for the same input every time, and in full single precision."""
-    return torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False)
-
-
-def resolve_device(name: str) -> torch.device:
-    """``"auto"`` takes the GPU if there is one."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise ConfigurationError(f"device must be 'auto', 'cpu' or 'cuda'; got {name!r}.") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ConfigurationError(f"device is {name!r}, but torch sees no GPU here. Use 'auto' or 'cpu'.")
-    return device

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
@@ -10,34 +11,34 @@ import torch
 class SAM(torch.optim.SGD):
     """SGD that steps along the gradient found a little uphill (Foret et al. 2021).
 
-    Two looks at each batch: the first tells which way is up; the weights go ``radius`` that way, the second look gives
-    the gradient there, and the step is taken with it from where the weights were.
+    Two looks at each batch: the first tells which way is up; the weights go a radius that way, the second look gives
+    the gradient there, and the step is taken with it from where the weights were. Each of ``members`` (the tensors of
+    one network) goes uphill by its own gradient and its own radius.
     """
 
     def __init__(
         self,
-        parameters: Iterable[torch.nn.Parameter],
-        *,
-        radius: float,
-        lr: float,
-        momentum: float,
-        weight_decay: float,
+        members: Sequence[Sequence[torch.Tensor]],
+        radii: Sequence[float],
+        groups: list[dict[str, Any]],
+        **options: Any,
     ) -> None:
-        super().__init__(parameters, lr=lr, momentum=momentum, weight_decay=weight_decay)
-        self.radius = radius
+        super().__init__(groups, **options)
+        self._members = [list(tensors) for tensors in members]
+        self._radii = torch.tensor(radii, device=self._members[0][0].device)
 
-    def step(self, closure: Callable[[], torch.Tensor]) -> torch.Tensor:  # type: ignore[override]
+    def step(self, closure: Callable[[], Any]) -> None:  # type: ignore[override]
         with torch.enable_grad():
-            loss = closure()
+            closure()
+        weights = [weight for tensors in self._members for weight in tensors if weight.grad is not None]
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
         with torch.no_grad():
-            weights = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
-            before = [p.clone() for p in weights]
-            gradients = [p.grad for p in weights]
-            norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-            torch._foreach_add_(weights, torch._foreach_mul(gradients, self.radius / (norm + 1e-12)))
+            before = [weight.clone() for weight in weights]
+            norms = torch.stack(torch._foreach_norm(gradients)).view(len(self._members), -1).norm(dim=1)
+            scales = (self._radii / (norms + 1e-12)).repeat_interleave(len(weights) // len(self._members))
+            torch._foreach_add_(weights, torch._foreach_mul(gradients, list(scales.unbind(0))))
         with torch.enable_grad():
             closure()
         with torch.no_grad():
             torch._foreach_copy_(weights, before)
         super().step()
-        return loss

@@ -20,7 +20,7 @@ def test_squentropy_by_hand():
     logits, y = torch.tensor([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]]), torch.tensor([2, 0])
     cross_entropy = -(3 - math.log(math.e**1 + math.e**-2 + math.e**3)) - (0.5 - math.log(math.e**0.5 + 1 + math.e**-1))
     squares = (1 + 4) / 2 + (0 + 1) / 2
-    loss = Squentropy().loss(y, 3)(logits, torch.tensor([0, 1]))
+    loss = Squentropy().loss(y[None], 3)(logits[None], torch.tensor([[0, 1]]))
     assert float(loss) == pytest.approx((cross_entropy + squares) / 2, rel=1e-6)
 
 
@@ -29,30 +29,30 @@ def test_crl_ranking_loss_by_hand_on_a_batch_of_four():
     share_right = torch.tensor([1.0, 0.5, 0.5, 0.0])
     # 0 and 1: difference 0.5, gap 0.3, so 0.2 short. 1 and 2: equal histories, nothing. 2 and 3: difference 0.5, gap
     # 0.3, 0.2 short. 3 and 0: difference -1, the other way round a gap of 0.4, so 0.6 short.
-    assert float(ranking_loss(confidence, share_right)) == pytest.approx((0.2 + 0 + 0.2 + 0.6) / 4)
+    assert float(ranking_loss(confidence[None], share_right[None])) == pytest.approx((0.2 + 0 + 0.2 + 0.6) / 4)
 
 
 def test_crl_history_and_weight_on_a_batch_of_four():
     labels = torch.tensor([0, 1, 0, 1])
     rows = torch.tensor([2, 0, 3, 1])
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.0, 3.0], [1.0, 0.0]])
-    loss = CRL(rank_weight=0.5).loss(labels, 2)
+    loss = CRL(rank_weight=0.5).loss(labels[None], 2)
     plain = functional.cross_entropy(logits, labels[rows])
     # First look: no history, so nothing to rank by.
-    assert float(loss(logits, rows)) == pytest.approx(float(plain))
+    assert float(loss(logits[None], rows[None])) == pytest.approx(float(plain))
     # Second look: points 2 and 3 (first and third of the batch) were right, the others wrong.
-    penalty = ranking_loss(logits.softmax(1).amax(1), torch.tensor([1.0, 0.0, 1.0, 0.0]))
+    penalty = ranking_loss(logits.softmax(1).amax(1)[None], torch.tensor([[1.0, 0.0, 1.0, 0.0]]))
     assert float(penalty) > 0
-    assert float(loss(logits, rows)) == pytest.approx(float(plain + 0.5 * penalty))
+    assert float(loss(logits[None], rows[None])) == pytest.approx(float(plain + 0.5 * penalty))
 
 
 def test_history_counts_the_share_right():
-    history = CorrectnessHistory(torch.tensor([0, 1]))
-    both = torch.tensor([0, 1])
-    assert history.share_right(both).tolist() == [0.0, 0.0]
-    history.add(both, torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
-    history.add(both, torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
-    assert history.share_right(both).tolist() == [1.0, 0.5]
+    history = CorrectnessHistory(torch.tensor([[0, 1]]))
+    both = torch.tensor([[0, 1]])
+    assert history.share_right(both).tolist() == [[0.0, 0.0]]
+    history.add(both, torch.tensor([[[1.0, 0.0], [1.0, 0.0]]]))
+    history.add(both, torch.tensor([[[1.0, 0.0], [0.0, 1.0]]]))
+    assert history.share_right(both).tolist() == [[1.0, 0.5]]
 
 
 class Linear(nn.Module):

@@ -1,4 +1,4 @@
-"""SAM on a quadratic, whose answer is known."""
+"""SAM on quadratics, whose answer is known."""
 
 from __future__ import annotations
 
@@ -7,36 +7,38 @@ import torch
 from labelsieve.fitting.sam import SAM
 
 
-def test_steps_by_hand():
+def test_steps_by_hand_for_each_member():
     """f(w) = ½ wᵀ A w: the step is −lr · A (w + ρ A w / |A w|), and with momentum it adds up."""
     a = torch.diag(torch.tensor([1.0, 4.0], dtype=torch.float64))
-    w = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
-    optimiser = SAM([w], radius=0.5, lr=0.1, momentum=0.9, weight_decay=0.0)
+    starts = [torch.tensor([2.0, -1.0], dtype=torch.float64), torch.tensor([0.3, 5.0], dtype=torch.float64)]
+    members, radii = [start.clone() for start in starts], [0.5, 0.1]
+    optimiser = SAM([[w] for w in members], radii, [{"params": members, "lr": 0.1, "momentum": 0.9}])
 
     def closure():
-        optimiser.zero_grad()
-        loss = 0.5 * w @ a @ w
-        loss.backward()
-        return loss
+        for w in members:
+            w.grad = a @ w
 
-    expected, velocity = w.detach().clone(), torch.zeros(2, dtype=torch.float64)
+    expected, velocity = [start.clone() for start in starts], [torch.zeros(2, dtype=torch.float64) for _ in starts]
     for _ in range(5):
-        gradient = a @ expected
-        uphill = expected + 0.5 * gradient / gradient.norm()
-        velocity = 0.9 * velocity + a @ uphill
-        expected = expected - 0.1 * velocity
+        for i, radius in enumerate(radii):
+            gradient = a @ expected[i]
+            uphill = expected[i] + radius * gradient / gradient.norm()
+            velocity[i] = 0.9 * velocity[i] + a @ uphill
+            expected[i] = expected[i] - 0.1 * velocity[i]
         optimiser.step(closure)
-        torch.testing.assert_close(w.detach(), expected, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(members, expected, rtol=1e-7, atol=1e-9)
 
 
-def test_returns_the_loss_before_the_step():
-    w = torch.tensor([3.0], requires_grad=True)
-    optimiser = SAM([w], radius=0.05, lr=0.1, momentum=0.0, weight_decay=0.0)
+def test_a_member_of_several_tensors_has_one_gradient():
+    """Two tensors of one network go uphill by the norm of both together."""
+    parts = [torch.tensor([3.0]), torch.tensor([4.0])]
+    seen = []
+    optimiser = SAM([parts], [1.0], [{"params": parts, "lr": 0.1}])
 
     def closure():
-        optimiser.zero_grad()
-        loss = w.square().sum()
-        loss.backward()
-        return loss
+        seen.append(torch.cat(parts).clone())
+        for part in parts:
+            part.grad = part.clone()
 
-    assert optimiser.step(closure).item() == 9.0
+    optimiser.step(closure)
+    torch.testing.assert_close(seen[1], torch.tensor([3.0, 4.0]) * 1.2)

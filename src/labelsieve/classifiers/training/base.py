@@ -3,50 +3,51 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import torch
 from sklearn.base import BaseEstimator
+from torch.nn import functional
+
+from labelsieve.fitting.members import OptimiserSettings, parameter_groups
 
 BatchLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""(logits of a batch, rows of that batch in the training set) -> loss."""
+"""(logits (m, b, k) of a batch of each member, its rows (m, b) in the member's training set) -> losses (m,)."""
 
-
-@dataclass(frozen=True)
-class OptimiserSettings:
-    """What the classifier asks of the optimiser."""
-
-    learning_rate: float
-    momentum: float
-    weight_decay: float
+Weights = Sequence[Sequence[torch.Tensor]]
+"""The tensors of each member."""
 
 
 class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
-    """How a network learns from its labels: a loss and an optimiser.
+    """How networks learn from their labels: a loss and an optimiser, for m members at once.
 
     To add one: a file here with a subclass that implements ``loss`` and ``optimiser``; a line in ``registry.py``,
     which also puts it through ``tests/contracts``; a row in ``docs/methods.md``. State that belongs to one fit
-    (a history per point, say) lives in the closure that ``loss`` returns, never on the method.
+    (a history per point, say) lives in the closure that ``loss`` returns, never on the method. Members may differ in
+    the parameters named in ``per_member``, which are then tensors (m,); all others they have in common.
     """
+
+    per_member: ClassVar[tuple[str, ...]] = ()
 
     averages_from: float | None = None
     """Share of the epochs after which the weights are averaged over epochs; None to keep the last ones."""
 
     @abstractmethod
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
-        """The loss of one fit on training points with these labels."""
+        """The losses of one fit on training points with these labels (m, n)."""
 
     @abstractmethod
-    def optimiser(self, parameters: Iterable[torch.nn.Parameter], settings: OptimiserSettings) -> torch.optim.Optimizer:
-        """The optimiser of one fit; its ``step`` gets a closure."""
+    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        """The optimiser of one fit; its ``step`` gets a closure that leaves the gradients behind."""
 
 
-def sgd(parameters: Iterable[torch.nn.Parameter], settings: OptimiserSettings) -> torch.optim.Optimizer:
+def sgd(members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
     """Stochastic gradient descent with momentum and weight decay."""
-    return torch.optim.SGD(
-        parameters,
-        lr=settings.learning_rate,
-        momentum=settings.momentum,
-        weight_decay=settings.weight_decay,
-    )
+    return torch.optim.SGD(parameter_groups(members, settings), fused=True)
+
+
+def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Mean over the points (m, b) of each member."""
+    losses = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    return losses.view(labels.shape).mean(dim=1)

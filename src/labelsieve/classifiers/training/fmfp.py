@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
-from torch.nn import functional
 
-from labelsieve.classifiers.training.base import BatchLoss, OptimiserSettings, TrainTimeMethod
+from labelsieve.classifiers.training.base import BatchLoss, TrainTimeMethod, Weights, cross_entropy
+from labelsieve.fitting.members import OptimiserSettings, parameter_groups
 from labelsieve.fitting.sam import SAM
 
 
@@ -18,18 +19,15 @@ class FMFP(TrainTimeMethod):
     which is how the auto-labelling paper describes the method.
     """
 
+    per_member: ClassVar[tuple[str, ...]] = ("radius",)
+
     def __init__(self, radius: float = 0.05, averages_from: float | None = 0.6) -> None:
         self.radius = radius
         self.averages_from = averages_from
 
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
-        return lambda logits, rows: functional.cross_entropy(logits, labels[rows])
+        return lambda logits, rows: cross_entropy(logits, labels.gather(1, rows))
 
-    def optimiser(self, parameters: Iterable[torch.nn.Parameter], settings: OptimiserSettings) -> torch.optim.Optimizer:
-        return SAM(
-            parameters,
-            radius=self.radius,
-            lr=settings.learning_rate,
-            momentum=settings.momentum,
-            weight_decay=settings.weight_decay,
-        )
+    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        radii = torch.as_tensor(self.radius).expand(len(members)).tolist()
+        return SAM(members, radii, parameter_groups(members, settings), fused=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import torch
-from torch.nn import functional
 
-from labelsieve.classifiers.training.base import BatchLoss, OptimiserSettings, TrainTimeMethod, sgd
+from labelsieve.classifiers.training.base import BatchLoss, TrainTimeMethod, Weights, cross_entropy, sgd
+from labelsieve.fitting.members import OptimiserSettings
 
 
 class Squentropy(TrainTimeMethod):
@@ -15,12 +15,12 @@ class Squentropy(TrainTimeMethod):
 
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
         def batch_loss(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-            y = labels[rows]
-            of_true_class = logits.gather(1, y[:, None]).square().sum(dim=1)
-            wrong_squares = (logits.square().sum(dim=1) - of_true_class) / (n_classes - 1)
-            return functional.cross_entropy(logits, y) + wrong_squares.mean()
+            y = labels.gather(1, rows)
+            of_true_class = logits.gather(2, y[:, :, None]).square().sum(dim=2)
+            wrong_squares = (logits.square().sum(dim=2) - of_true_class) / (n_classes - 1)
+            return cross_entropy(logits, y) + wrong_squares.mean(dim=1)
 
         return batch_loss
 
-    def optimiser(self, parameters: Iterable[torch.nn.Parameter], settings: OptimiserSettings) -> torch.optim.Optimizer:
-        return sgd(parameters, settings)
+    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        return sgd(members, settings)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import torch
-from torch.nn import functional
 
-from labelsieve.classifiers.training.base import BatchLoss, OptimiserSettings, TrainTimeMethod, sgd
+from labelsieve.classifiers.training.base import BatchLoss, TrainTimeMethod, Weights, cross_entropy, sgd
+from labelsieve.fitting.members import OptimiserSettings
 
 
 class Vanilla(TrainTimeMethod):
     """Cross-entropy, minimised by SGD with momentum and weight decay."""
 
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
-        return lambda logits, rows: functional.cross_entropy(logits, labels[rows])
+        return lambda logits, rows: cross_entropy(logits, labels.gather(1, rows))
 
-    def optimiser(self, parameters: Iterable[torch.nn.Parameter], settings: OptimiserSettings) -> torch.optim.Optimizer:
-        return sgd(parameters, settings)
+    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        return sgd(members, settings)

@@ -1,0 +1,123 @@
+"""Colander's optimisation problem (P3) for many members at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
+from labelsieve.fitting.members import OptimiserSettings, Rows, StackedModules, parameter_groups
+from labelsieve.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from labelsieve.confidence.colander import Colander
+
+_FIRST_THRESHOLD_QUANTILE = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Calibration points: network inputs, β · logits, predicted class, whether that is wrong; rows to learn from and
+    rows to choose the epoch by; and what the inputs were scaled with."""
+
+    z: Floats
+    anchor: Floats
+    predicted: Ints
+    wrong: Floats
+    learning: Ints
+    watching: Ints
+    centre: Floats
+    spread: Floats
+    beta: float
+
+
+class StackedPoints:
+    """The points of each member, on the device. Members may share points, which are then kept once.
+
+    ``copy``: one copy per member after all, which costs memory and saves gathering them again at every full batch.
+    """
+
+    def __init__(self, sets: Sequence[Points], sources: Sequence[int], device: torch.device, copy: bool) -> None:
+        self._source = torch.tensor(sources, device=device)
+
+        def on_device(name: str) -> torch.Tensor:
+            return torch.from_numpy(np.stack([getattr(points, name) for points in sets])).to(device)
+
+        self.learning, self.watching = on_device("learning")[self._source], on_device("watching")[self._source]
+        self.n_watching = self.watching.shape[1]
+        self._values = [on_device(name) for name in ("z", "anchor", "predicted", "wrong")]
+        if copy and len(sets) < len(sources):
+            self._values = [values[self._source] for values in self._values]
+            self._source = torch.arange(len(sources), device=device)
+
+    def at(self, rows: torch.Tensor) -> list[torch.Tensor]:
+        """z, anchor, predicted and wrong (m, b, ...) at rows (m, b)."""
+        return [values[self._source[:, None], rows] for values in self._values]
+
+    def everything(self) -> list[torch.Tensor]:
+        """The same of all points."""
+        return [values[self._source] for values in self._values]
+
+
+class Objective:
+    """−P̃ + λ Ẽ of every member, as a function of its network and its thresholds."""
+
+    def __init__(
+        self, members: Sequence[Colander], points: StackedPoints, n_classes: int, device: torch.device
+    ) -> None:
+        self._members = members
+        self._points = points
+        self._per_class, self._anchored = members[0].per_class, members[0].anchor is not None
+        self._alpha = torch.tensor([member.alpha for member in members], device=device)[:, None]
+        self._penalty = torch.tensor([member.penalty for member in members], device=device)
+        self._networks = StackedModules([member.network_ for member in members], device)
+        self._thresholds = Rows(self._first_thresholds(n_classes))
+        self.weights = [self._networks.weights, self._thresholds]
+
+    def losses(self, rows: torch.Tensor) -> torch.Tensor:
+        """(m,) of the points at rows (m, b)."""
+        z, anchor, predicted, wrong = self._points.at(rows)
+        confidence = confidence_in_predicted(anchor, self._networks(z), predicted, self._anchored)
+        thresholds = self._thresholds.values
+        margins = confidence - (thresholds.gather(1, predicted) if self._per_class else thresholds)
+        coverage = surrogate_coverage(margins, self._alpha)
+        return -coverage + self._penalty * surrogate_error(margins, wrong, self._alpha)
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Networks with their weight decay, thresholds without."""
+        of_networks = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in self._members]
+        of_thresholds = [OptimiserSettings(member.learning_rate, 0.0) for member in self._members]
+        rows = [[row] for weights in self.weights for row in weights.rows]
+        return parameter_groups(rows, of_networks + of_thresholds)
+
+    def write_back(self) -> None:
+        """Give each member its network and its thresholds."""
+        self._networks.write_back([member.network_ for member in self._members])
+        for member, thresholds in zip(self._members, self._thresholds.rows, strict=True):
+            member.network_.to(thresholds.device)
+            member.thresholds_ = thresholds.cpu().numpy()
+
+    @torch.no_grad()
+    def _first_thresholds(self, n_classes: int) -> torch.Tensor:
+        """Inside the range of the first scores: a threshold that nothing, or everything, exceeds has no gradient."""
+        z, anchor, predicted, _ = self._points.everything()
+        scores = confidence_in_predicted(anchor, self._networks(z), predicted, self._anchored)
+        first = torch.quantile(scores, _FIRST_THRESHOLD_QUANTILE, dim=1)
+        return first[:, None].repeat(1, n_classes if self._per_class else 1)
+
+
+def confidence_in_predicted(
+    anchor: torch.Tensor, learned: torch.Tensor, predicted: torch.Tensor, anchored: bool
+) -> torch.Tensor:
+    """g(x)[ŷ] (..., n) from β · logits (..., n, k) and what the network says (..., n, k or k + 1)."""
+    n_classes, of_predicted = anchor.shape[-1], predicted[..., None]
+    logits = anchor + learned[..., :n_classes]
+    if anchored:
+        # A shift of all classes alike cancels in a softmax. This output is where evidence goes that speaks for or
+        # against a prediction whatever its class.
+        logits = logits.scatter_add(-1, of_predicted, learned[..., n_classes:])
+    return logits.softmax(dim=-1).gather(-1, of_predicted)[..., 0]

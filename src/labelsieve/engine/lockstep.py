@@ -1,0 +1,42 @@
+"""Many runs side by side, so that they share each round's fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labelsieve.engine.progress import ManyBars, Observer
+from labelsieve.engine.requests import ScorePool
+from labelsieve.engine.running import CostlyStep, RunInProgress
+from labelsieve.engine.together import fit_together
+
+
+def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
+    """Advance all runs to their end. Those waiting for a fit get it together; scores are given run by run.
+
+    Runs of one kind ask for the same kind of step at the same time, so they stay in step by themselves; one that is
+    ahead or behind only shares less.
+    """
+    watched = observer if isinstance(observer, ManyBars) else None
+    with observer:
+        waiting = {number: step for number, run in enumerate(runs) if (step := run.advance(None)) is not None}
+        while waiting:
+            if watched:
+                watched.together(len(runs), len(runs) - len(waiting), max(run.rounds_closed for run in runs))
+            results = _perform(runs, waiting)
+            advanced = {number: runs[number].advance(result) for number, result in results.items()}
+            waiting = {number: step for number, step in advanced.items() if step is not None}
+
+
+def _perform(runs: Sequence[RunInProgress], waiting: dict[int, CostlyStep]) -> dict[int, Any]:
+    fits = {number: step for number, step in waiting.items() if not isinstance(step, ScorePool)}
+    results = dict(zip(fits, fit_together(list(fits.values())), strict=True))
+    for number, step in waiting.items():
+        if isinstance(step, ScorePool):
+            with runs[number].keeping_answers():
+                results[number] = step.perform(_unwatched)
+    return results
+
+
+def _unwatched(_share: float) -> None:
+    return None

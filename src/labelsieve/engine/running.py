@@ -1,0 +1,185 @@
+"""A run in progress: opened, advanced from one costly step to the next, finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from labelsieve.annotators.base import Annotator, as_annotator
+from labelsieve.data.classes import ClassCodes, declared_classes
+from labelsieve.data.pool import Pool, as_pool
+from labelsieve.engine.asking import ask
+from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.loop import Loop
+from labelsieve.engine.methods import compose
+from labelsieve.engine.opening import given_validation, open_ledger
+from labelsieve.engine.progress import Observer, bars_if_terminal
+from labelsieve.engine.requests import AskHumans, FitConfidence, ScorePool, TrainClassifier
+from labelsieve.engine.run import Run
+from labelsieve.engine.settings import checked_settings
+from labelsieve.engine.state import HUMAN
+from labelsieve.errors import ConfigurationError
+from labelsieve.types import Label
+
+CostlyStep = TrainClassifier | FitConfidence | ScorePool
+
+
+class RunInProgress:
+    """The loop of one run and whoever answers its questions. What is costly is left to the caller."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        annotator: Annotator,
+        pool: Pool,
+        codes: ClassCodes,
+        ledger: Ledger,
+        observer: Observer,
+        facts: Mapping[str, Any],
+    ) -> None:
+        self._steps = loop.steps()
+        self._annotator = annotator
+        self._pool = pool
+        self._codes = codes
+        self._ledger = ledger
+        self._observer = observer
+        self._facts = facts
+        self._reason: str | None = None
+
+    def to_the_end(self) -> Run:
+        """Perform one step after the other."""
+        with self._observer:
+            step = self.advance(None)
+            while step is not None:
+                with self.keeping_answers():
+                    result = self._perform(step)
+                step = self.advance(result)
+        return self.finished()
+
+    def advance(self, result: Any) -> CostlyStep | None:
+        """Hand in the result of the last step and go on, asking humans on the way; None once the run has ended."""
+        with self.keeping_answers():
+            while True:
+                try:
+                    request = self._steps.send(result)
+                except StopIteration as end:
+                    self._reason = str(end.value)
+                    return None
+                if not isinstance(request, AskHumans):
+                    return request
+                self._observer.asking(len(request.points), request.role)
+                ask(self._annotator, self._pool.ids[request.points], request.points, self._codes, self._ledger)
+                result = None
+
+    def finished(self) -> Run:
+        """The outcome; the run must have ended."""
+        assert self._reason is not None
+        return Run(self._ledger.copy(), self._pool.ids, self._reason, self._facts)
+
+    @property
+    def rounds_closed(self) -> int:
+        """How many rounds are over."""
+        return self._ledger.state.rounds_closed
+
+    @contextmanager
+    def keeping_answers(self) -> Iterator[None]:
+        """Whatever goes wrong inside, the exception brings the ledger along: human answers are never lost."""
+        try:
+            yield
+        except Exception as error:
+            if getattr(error, "ledger", None) is None:
+                error.ledger = self._ledger  # type: ignore[attr-defined]
+                answered = int((self._ledger.state.source == HUMAN).sum())
+                error.add_note(f"All {answered:,} labels answered so far are kept; continue with ledger=error.ledger.")
+            raise
+
+    def _perform(self, step: CostlyStep) -> Any:
+        match step:
+            case TrainClassifier():
+                return step.perform(self._observer.training)
+            case FitConfidence():
+                return step.perform()
+            case ScorePool():
+                return step.perform(self._observer.scoring)
+
+
+def open_run(
+    pool: Any,
+    annotator: Any,
+    *,
+    classes: int | Iterable[Label] | None,
+    tolerance: float,
+    delta: float,
+    train_budget: int,
+    validation_budget: int,
+    seed_size: int | None,
+    batch_size: int | None,
+    classifier: Any,
+    training: Any,
+    confidence: Any,
+    thresholds: Any,
+    query: Any,
+    calibration_fraction: float,
+    validation: tuple[Any, Any] | None,
+    validation_reuse: str,
+    certified_rounds: int,
+    max_rounds: int | None,
+    label_rest: bool,
+    ledger: Ledger | Run | None,
+    random_state: int,
+    device: str,
+    progress: bool | Observer,
+) -> RunInProgress:
+    """A run about to begin or to go on, everything checked that can be; ``autolabel`` says what the names mean."""
+    pool = as_pool(pool)
+    answering = as_annotator(annotator)
+    names = declared_classes(classes)
+    given, given_labels = given_validation(validation, pool)
+    settings = checked_settings(
+        pool_size=len(pool),
+        n_given_validation=len(given_labels),
+        n_classes=None if names is None else len(names),
+        tolerance=tolerance,
+        delta=delta,
+        train_budget=train_budget,
+        validation_budget=validation_budget,
+        certified_rounds=certified_rounds,
+        seed_size=seed_size,
+        batch_size=batch_size,
+        calibration_fraction=calibration_fraction,
+        max_rounds=max_rounds,
+        label_rest=label_rest,
+        random_state=random_state,
+    )
+    methods = compose(
+        pool,
+        settings,
+        device,
+        classifier=classifier,
+        training=training,
+        confidence=confidence,
+        thresholds=thresholds,
+        query=query,
+    )
+    plan = methods.plan(settings, validation_reuse, is_given=given is not None)
+    methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
+    ledger = _own_ledger(ledger)
+    rule = f"{type(methods.thresholds).__name__}, {plan.kind} validation labels,"
+    codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
+    observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
+    loop = Loop(pool, given, methods, settings, plan, ledger, observer)
+    described = {name: str(method) for name, method in vars(methods).items()}
+    certified = methods.thresholds.certifies and plan.single_use
+    facts = {**asdict(settings), **described, "certified": certified}
+    return RunInProgress(loop, answering, pool, codes, ledger, observer, facts)
+
+
+def _own_ledger(ledger: Ledger | Run | None) -> Ledger:
+    """A finished run keeps its ledger as it is: continuing it works on a replayed copy."""
+    if isinstance(ledger, Run):
+        return ledger.ledger.copy()
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise ConfigurationError(f"ledger must be an ls.Ledger or a run; got {type(ledger).__name__}.")
+    return Ledger() if ledger is None else ledger

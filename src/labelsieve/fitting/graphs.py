@@ -1,0 +1,53 @@
+"""Steps that are recorded once on a GPU and replayed, so that small networks do not wait for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+_SEEN_BEFORE_RECORDING = 3
+"""A recording must not meet anything for the first time: optimiser state, workspaces, chosen kernels."""
+
+
+class RepeatedStep:
+    """Performs a step on rows; where that may be recorded, from the fourth of each shape on by replaying.
+
+    The first few are real steps as well, so that nothing is done twice.
+    """
+
+    def __init__(self, step: Callable[[torch.Tensor], object], recordable: bool) -> None:
+        self._step = step
+        self._recordable = recordable
+        self._seen: dict[torch.Size, int] = {}
+        self._recorded: dict[torch.Size, tuple[torch.cuda.CUDAGraph, torch.Tensor]] = {}
+        self._stream = torch.cuda.Stream() if recordable else None  # type: ignore[no-untyped-call]
+
+    def __call__(self, rows: torch.Tensor) -> None:
+        if not self._recordable:
+            self._step(rows)
+            return
+        recorded = self._recorded.get(rows.shape)
+        if recorded is not None:
+            graph, static_rows = recorded
+            static_rows.copy_(rows)
+            graph.replay()
+            return
+        seen = self._seen[rows.shape] = self._seen.get(rows.shape, 0) + 1
+        if seen <= _SEEN_BEFORE_RECORDING:
+            self._on_the_side(rows)
+            return
+        static_rows = rows.clone()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._step(static_rows)
+        self._recorded[rows.shape] = graph, static_rows
+        graph.replay()
+
+    def _on_the_side(self, rows: torch.Tensor) -> None:
+        """On the stream recordings need: gradients remember the stream they were first computed on."""
+        assert self._stream is not None
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            self._step(rows)
+        torch.cuda.current_stream().wait_stream(self._stream)
