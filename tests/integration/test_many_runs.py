@@ -47,9 +47,8 @@ def test_runs_of_different_length_and_kind(blobs, small_network):
         {"thresholds": "certified", "validation_budget": 150},
         {"query": "coreset", "classifier": small_network},
     ]
-    together = ls.autolabel_many(
-        x, ls.SimulatedAnnotator(y), runs, progress=False, **{**COMMON, "classifier": "logistic"}
-    )
+    common = {**COMMON, "classifier": "logistic", "progress": False}
+    together = ls.autolabel_many(x, ls.SimulatedAnnotator(y), runs, **common)
     for settings, run in zip(runs, together, strict=True):
         alone = ls.autolabel(x, ls.SimulatedAnnotator(y), **{**common, **settings})
         assert run.labels[["id", "label", "round"]].equals(alone.labels[["id", "label", "round"]])
