@@ -6,6 +6,7 @@ Each group maps a name to ``"module:attribute"``. Other packages add theirs thro
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -70,6 +71,8 @@ def create(group: str, name: str) -> Any:
     return getattr(import_module(module), attribute)()
 
 
+@cache
 def _targets(group: str) -> dict[str, str]:
+    """Looked up once: finding entry points reads a file of every installed package."""
     plugins = {point.name: point.value for point in entry_points(group=f"labelsieve.{group}")}
     return {**plugins, **BUILT_IN[group]}

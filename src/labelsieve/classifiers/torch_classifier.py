@@ -19,7 +19,7 @@ from labelsieve.classifiers.training.base import TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.devices import check_precision, kernels, members_that_pay, own_randomness, resolve_device
-from labelsieve.fitting.members import OptimiserSettings
+from labelsieve.fitting.members import OptimiserSettings, neighbours_first
 from labelsieve.types import Array, Ints, Outputs
 
 
@@ -108,6 +108,8 @@ class TorchClassifier(Classifier):
         seeds: Sequence[int],
         progress: Progress,
     ) -> None:
+        settings = [OptimiserSettings(m.learning_rate, m.weight_decay, m.momentum) for m in members]
+        settings, members, xs, ys, seeds = neighbours_first(settings, members, xs, ys, seeds)
         for member, x, seed in zip(members, xs, seeds, strict=True):
             member.device_ = resolve_device(member.device)
             member.scaler_ = InputScaler(x)
@@ -119,7 +121,7 @@ class TorchClassifier(Classifier):
             torch.from_numpy(np.stack(ys)).to(first.device_),
             n_classes,
             [member.training or Vanilla() for member in members],
-            [OptimiserSettings(m.learning_rate, m.weight_decay, m.momentum) for m in members],
+            settings,
             seeds,
             Recipe(
                 epochs=first.epochs,

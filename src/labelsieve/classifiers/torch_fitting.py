@@ -14,7 +14,7 @@ from labelsieve.classifiers.training.base import TrainTimeMethod, Weights
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.devices import kernels, own_randomness
 from labelsieve.fitting.loop import batches, minimise
-from labelsieve.fitting.members import OptimiserSettings, StackedModules, recordable_rates, take_gradients
+from labelsieve.fitting.members import OptimiserSettings, StackedModules, recordable_rates, set_gradients
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ def train(
 ) -> None:
     """Train each module on its own points (m, n, ...) and labels (m, n), in place."""
     method = together(methods, recipe.device)
-    member = _Lone(modules[0]) if len(modules) == 1 else _Stack(modules, recipe.device)
+    # bf16 runs on units that want the channels of a pixel side by side.
+    channels_last = recipe.precision == "bf16" and recipe.device.type == "cuda" and points.ndim == 5
+    member = _Lone(modules[0], channels_last) if len(modules) == 1 else _Stack(modules, recipe.device)
     loss = method.loss(labels, n_classes)
     average = _WeightAverage(member.weights, method.averages_from, recipe.epochs)
     optimiser = method.optimiser(member.weights, settings)
@@ -52,7 +54,8 @@ def train(
     which = torch.arange(len(points), device=recipe.device)[:, None]
 
     def gradients(rows: torch.Tensor) -> None:
-        member.take_gradients(loss(member.logits(points[which, rows]).float(), rows))
+        losses = loss(member.logits(points[which, rows]).float(), rows)
+        set_gradients(optimiser, member.gradients(losses))
 
     def after_epoch(done: int) -> bool:
         average.after_epoch(done)
@@ -109,24 +112,25 @@ def logits_and_features(module: nn.Module, points: torch.Tensor) -> tuple[torch.
 
 
 class _Lone:
-    """A single module, whatever it does in its forward."""
+    """A single module, whatever it does in its forward, seen as a stack of one."""
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, channels_last: bool) -> None:
         self._module = module
-        self.weights: Weights = [[weight for weight in module.parameters() if weight.requires_grad]]
+        self._format = torch.channels_last if channels_last else torch.contiguous_format
+        if channels_last:
+            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._own = [weight for weight in module.parameters() if weight.requires_grad]
+        self.weights: Weights = [weight.detach()[None] for weight in self._own]
 
     def logits(self, points: torch.Tensor) -> torch.Tensor:
-        return logits_and_features(self._module, points[0])[0][None]
+        return logits_and_features(self._module, points[0].contiguous(memory_format=self._format))[0][None]
 
-    def take_gradients(self, losses: torch.Tensor) -> None:
-        (tensors,) = self.weights
-        gradients = torch.autograd.grad(losses.sum(), list(tensors), allow_unused=True)
-        for weight, gradient in zip(tensors, gradients, strict=True):
-            weight.grad = gradient
+    def gradients(self, losses: torch.Tensor) -> list[torch.Tensor | None]:
+        found = torch.autograd.grad(losses.sum(), self._own, allow_unused=True)
+        return [None if gradient is None else gradient[None] for gradient in found]
 
     def finish(self, modules: Sequence[nn.Module]) -> None:
-        for weight in self.weights[0]:
-            weight.grad = None
+        """The optimiser has worked on the module's own weights."""
 
 
 class _Stack:
@@ -134,14 +138,14 @@ class _Stack:
 
     def __init__(self, modules: Sequence[nn.Module], device: torch.device) -> None:
         self._stacked = StackedModules(modules, device)
-        self.weights: Weights = [[row] for row in self._stacked.weights.rows]
+        self.weights: Weights = self._stacked.weights
 
     def logits(self, points: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self._stacked(points)[0]
         return logits
 
-    def take_gradients(self, losses: torch.Tensor) -> None:
-        take_gradients(losses, [self._stacked.weights])
+    def gradients(self, losses: torch.Tensor) -> list[torch.Tensor | None]:
+        return list(torch.autograd.grad(losses.sum(), list(self.weights)))
 
     def finish(self, modules: Sequence[nn.Module]) -> None:
         self._stacked.write_back(modules)
@@ -151,7 +155,7 @@ class _WeightAverage:
     """The mean of the weights at the ends of the last epochs, if a train-time method wants it."""
 
     def __init__(self, weights: Weights, start: float | None, epochs: int) -> None:
-        self._weights = [weight for tensors in weights for weight in tensors]
+        self._weights = [weight.detach() for weight in weights]
         self._first = epochs + 1 if start is None else min(epochs, int(start * epochs) + 1)
         self._means: list[torch.Tensor] = []
         self._count = 0
@@ -162,7 +166,7 @@ class _WeightAverage:
             return
         self._count += 1
         if not self._means:
-            self._means = [weight.detach().clone() for weight in self._weights]
+            self._means = [weight.clone() for weight in self._weights]
         else:
             torch._foreach_lerp_(self._means, self._weights, 1 / self._count)
 

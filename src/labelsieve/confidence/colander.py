@@ -16,7 +16,7 @@ from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.devices import members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.early_stopping import BestEpoch
 from labelsieve.fitting.loop import minimise
-from labelsieve.fitting.members import recordable_rates, take_gradients
+from labelsieve.fitting.members import OptimiserSettings, neighbours_first, recordable_rates, set_gradients
 from labelsieve.types import Floats, Ints, Outputs
 
 _PER_MEMBER = ("alpha", "penalty", "learning_rate", "weight_decay", "random_state")
@@ -103,6 +103,8 @@ class Colander(ConfidenceFunction):
     @classmethod
     def _fit_stack(cls, members: Sequence[Colander], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
         """All members as one tensor program; points they have in common are prepared and kept once."""
+        settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]
+        settings, members, outputs, ys = neighbours_first(settings, members, outputs, ys)
         first = members[0]
         device, n_classes = resolve_device(first.device), outputs[0].logits.shape[1]
         prepared: dict[tuple[int, int, int], Points] = {}
@@ -121,7 +123,7 @@ class Colander(ConfidenceFunction):
         objective = Objective(members, data, n_classes, device)
         best = BestEpoch(objective.weights, first.patience)
         n_learning = len(next(iter(prepared.values())).learning)
-        optimiser = torch.optim.Adam(objective.parameter_groups(), fused=True, capturable=device.type == "cuda")
+        optimiser = torch.optim.Adam(objective.parameter_groups(settings), fused=True, capturable=device.type == "cuda")
         if device.type == "cuda":
             recordable_rates(optimiser, device)
 
@@ -132,7 +134,7 @@ class Colander(ConfidenceFunction):
                 return best.go_on(objective.losses(data.watching))
 
         minimise(
-            lambda rows: take_gradients(objective.losses(data.learning.gather(1, rows)), objective.weights),
+            lambda rows: set_gradients(optimiser, objective.gradients(data.learning.gather(1, rows))),
             optimiser,
             n_learning,
             epochs=first.epochs,

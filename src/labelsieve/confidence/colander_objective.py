@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
-from labelsieve.fitting.members import OptimiserSettings, Rows, StackedModules, parameter_groups
+from labelsieve.fitting.members import OptimiserSettings, StackedModules, parameter_groups
 from labelsieve.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -75,29 +75,32 @@ class Objective:
         self._alpha = torch.tensor([member.alpha for member in members], device=device)[:, None]
         self._penalty = torch.tensor([member.penalty for member in members], device=device)
         self._networks = StackedModules([member.network_ for member in members], device)
-        self._thresholds = Rows(self._first_thresholds(n_classes))
-        self.weights = [self._networks.weights, self._thresholds]
+        self._thresholds = self._first_thresholds(n_classes).requires_grad_()
+        self.weights = [*self._networks.weights, self._thresholds]
 
     def losses(self, rows: torch.Tensor) -> torch.Tensor:
         """(m,) of the points at rows (m, b)."""
         z, anchor, predicted, wrong = self._points.at(rows)
         confidence = confidence_in_predicted(anchor, self._networks(z), predicted, self._anchored)
-        thresholds = self._thresholds.values
+        thresholds = self._thresholds
         margins = confidence - (thresholds.gather(1, predicted) if self._per_class else thresholds)
         coverage = surrogate_coverage(margins, self._alpha)
         return -coverage + self._penalty * surrogate_error(margins, wrong, self._alpha)
 
-    def parameter_groups(self) -> list[dict[str, Any]]:
+    def parameter_groups(self, settings: Sequence[OptimiserSettings]) -> list[dict[str, Any]]:
         """Networks with their weight decay, thresholds without."""
-        of_networks = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in self._members]
-        of_thresholds = [OptimiserSettings(member.learning_rate, 0.0) for member in self._members]
-        rows = [[row] for weights in self.weights for row in weights.rows]
-        return parameter_groups(rows, of_networks + of_thresholds)
+        of_thresholds = [OptimiserSettings(wanted.learning_rate, weight_decay=0.0) for wanted in settings]
+        networks = parameter_groups(self._networks.weights, settings)
+        return networks + parameter_groups([self._thresholds], of_thresholds, position=len(self._networks.weights))
+
+    def gradients(self, rows: torch.Tensor) -> list[torch.Tensor]:
+        """Of all weights, at the points of these rows."""
+        return list(torch.autograd.grad(self.losses(rows).sum(), self.weights))
 
     def write_back(self) -> None:
         """Give each member its network and its thresholds."""
         self._networks.write_back([member.network_ for member in self._members])
-        for member, thresholds in zip(self._members, self._thresholds.rows, strict=True):
+        for member, thresholds in zip(self._members, self._thresholds.detach(), strict=True):
             member.network_.to(thresholds.device)
             member.thresholds_ = thresholds.cpu().numpy()
 

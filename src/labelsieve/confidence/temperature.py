@@ -72,22 +72,23 @@ class Temperature(ConfidenceFunction):
         from torch.nn import functional
 
         from labelsieve.fitting.loop import minimise
-        from labelsieve.fitting.members import OptimiserSettings, Rows, parameter_groups, take_gradients
+        from labelsieve.fitting.members import OptimiserSettings, parameter_groups, set_gradients
 
         first, cpu = members[0], torch.device("cpu")
         logits = torch.from_numpy(np.stack([said.logits for said in outputs]).astype(np.float64))
         labels, which = torch.from_numpy(np.stack(ys)), torch.arange(len(members))[:, None]
-        temperatures = Rows(torch.ones(len(members), 1, dtype=torch.float64))
+        temperatures = torch.ones(len(members), 1, dtype=torch.float64, requires_grad=True)
         settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]
+        optimiser = torch.optim.Adam(parameter_groups([temperatures], settings), fused=True)
 
         def gradients(rows: torch.Tensor) -> None:
-            scaled = logits[which, rows] / temperatures.values[:, :, None]
+            scaled = logits[which, rows] / temperatures[:, :, None]
             losses = functional.cross_entropy(scaled.flatten(0, 1), labels[which, rows].flatten(), reduction="none")
-            take_gradients(losses.view(rows.shape).mean(dim=1), [temperatures])
+            set_gradients(optimiser, torch.autograd.grad(losses.view(rows.shape).mean(dim=1).sum(), [temperatures]))
 
         minimise(
             gradients,
-            torch.optim.Adam(parameter_groups([[row] for row in temperatures.rows], settings), fused=True),
+            optimiser,
             logits.shape[1],
             epochs=first.epochs,
             batch_size=first.batch_size,
@@ -96,8 +97,8 @@ class Temperature(ConfidenceFunction):
             device=cpu,
             after_epoch=lambda _done: True,
         )
-        for member, row in zip(members, temperatures.rows, strict=True):
-            member.temperature_ = max(float(row), float(np.exp(-_LOG_RANGE[1])))
+        for member, temperature in zip(members, temperatures.tolist(), strict=True):
+            member.temperature_ = max(temperature[0], float(np.exp(-_LOG_RANGE[1])))
 
 
 def inverse_temperature(logits: Floats, y: Ints) -> float:

@@ -1,18 +1,18 @@
-"""Weights of many members, trained as one tensor program."""
+"""Weights of many members, trained as one tensor program: a weight of all m members is one tensor (m, ...)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import torch
 from torch import nn
 from torch.func import functional_call, vmap
-from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class OptimiserSettings:
     """What one member asks of the optimiser."""
 
@@ -21,44 +21,46 @@ class OptimiserSettings:
     momentum: float = 0.0
 
 
-class Rows:
-    """One row of weights per member: ``values`` (m, p) for computing, ``rows`` for an optimiser to work on.
-
-    Optimisers know one learning rate per parameter, not one per row, so each row is a parameter of its own; the two
-    share their memory.
-    """
-
-    def __init__(self, values: torch.Tensor) -> None:
-        self.values = values.detach().clone().requires_grad_()
-        self.rows = list(self.values.detach().unbind(0))
-
-    def set_gradient(self, gradient: torch.Tensor) -> None:
-        """Give each row its part of the gradient of ``values``."""
-        for row, part in zip(self.rows, gradient.unbind(0), strict=True):
-            row.grad = part
-
-
-def take_gradients(losses: torch.Tensor, weights: Sequence[Rows]) -> None:
-    """Of each member's loss (m,) by its own rows: the members' sum has just these."""
-    gradients = torch.autograd.grad(losses.sum(), [rows.values for rows in weights])
-    for rows, gradient in zip(weights, gradients, strict=True):
-        rows.set_gradient(gradient)
+def neighbours_first(settings: Sequence[OptimiserSettings], *parts: Sequence[Any]) -> list[list[Any]]:
+    """Settings and whatever else belongs to the members, reordered: those with the same settings side by side."""
+    order = sorted(range(len(settings)), key=settings.__getitem__)
+    return [[part[i] for i in order] for part in (settings, *parts)]
 
 
 def parameter_groups(
-    members: Iterable[Iterable[torch.Tensor]], settings: Iterable[OptimiserSettings]
+    weights: Sequence[torch.Tensor], settings: Sequence[OptimiserSettings], position: int = 0
 ) -> list[dict[str, Any]]:
-    """Members with the same settings share a group, since an optimiser's cost grows with the number of groups."""
-    groups: dict[tuple[float, ...], dict[str, Any]] = {}
-    for tensors, wanted in zip(members, settings, strict=True):
-        group = groups.setdefault(astuple(wanted), {"params": [], "lr": wanted.learning_rate} | _decay(wanted))
-        group["params"].extend(tensors)
-    return list(groups.values())
+    """Groups for an optimiser, one for each run of neighbours with the same settings.
+
+    Optimisers know one learning rate per parameter, not one per member, so a parameter is the part of a weight that
+    belongs to such neighbours. ``position`` is that of the first of these weights among all that are trained.
+    """
+    groups, start = [], 0
+    for wanted, neighbours in groupby(settings):
+        end = start + len(list(neighbours))
+        group = {
+            "params": [weight.detach()[start:end] for weight in weights],
+            "lr": wanted.learning_rate,
+            "weight_decay": wanted.weight_decay,
+            "members": slice(start, end),
+            "position": position,
+        }
+        groups.append(group | ({"momentum": wanted.momentum} if wanted.momentum else {}))
+        start = end
+    return groups
 
 
-def _decay(settings: OptimiserSettings) -> dict[str, float]:
-    momentum = {"momentum": settings.momentum} if settings.momentum else {}
-    return {"weight_decay": settings.weight_decay} | momentum
+def set_gradients(optimiser: torch.optim.Optimizer, gradients: Sequence[torch.Tensor | None]) -> None:
+    """Give each parameter of the optimiser its part of the gradients, which come in the order of the weights."""
+    for group in optimiser.param_groups:
+        for position, parameter in enumerate(group["params"], start=group["position"]):
+            gradient = gradients[position]
+            parameter.grad = None if gradient is None else lying_as(parameter, gradient[group["members"]])
+
+
+def lying_as(weight: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
+    """The gradient, in memory as the weight is: fused optimisers go through the two in parallel and do not check."""
+    return gradient if gradient.stride() == weight.stride() else torch.empty_like(weight).copy_(gradient)
 
 
 def recordable_rates(optimiser: torch.optim.Optimizer, device: torch.device) -> None:
@@ -67,13 +69,24 @@ def recordable_rates(optimiser: torch.optim.Optimizer, device: torch.device) -> 
         group["lr"] = torch.tensor(float(group["lr"]), device=device)
 
 
+def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
+    """A weight of all members, ready for gradients.
+
+    Matrices lie in memory as their gradients come, the other way round, which saves copying these at every step.
+    """
+    together = torch.stack([tensor.detach() for tensor in tensors]).to(device)
+    if together.ndim == 3:
+        together = together.transpose(1, 2).contiguous().transpose(1, 2)
+    return together.requires_grad_()
+
+
 class StackedModules:
     """Modules of one architecture, called on points (m, b, ...) as one."""
 
     def __init__(self, modules: Sequence[nn.Module], device: torch.device) -> None:
-        self._names_and_shapes = [(name, weight.shape) for name, weight in modules[0].named_parameters()]
-        self._sizes = [shape.numel() for _, shape in self._names_and_shapes]
-        self.weights = Rows(torch.stack([parameters_to_vector(m.parameters()) for m in modules]).to(device))
+        self._names = [name for name, _ in modules[0].named_parameters()]
+        of_each_name = zip(*(module.parameters() for module in modules), strict=True)
+        self.weights = [stacked(same, device) for same in of_each_name]
         skeleton = modules[0]
 
         def one(weights: dict[str, torch.Tensor], points: torch.Tensor) -> Any:
@@ -82,14 +95,11 @@ class StackedModules:
         self._all = vmap(one)
 
     def __call__(self, points: torch.Tensor) -> Any:
-        parts = torch.split(self.weights.values, self._sizes, dim=1)
-        weights = {
-            name: part.view(len(part), *shape)
-            for (name, shape), part in zip(self._names_and_shapes, parts, strict=True)
-        }
-        return self._all(weights, points)
+        return self._all(dict(zip(self._names, self.weights, strict=True)), points)
 
+    @torch.no_grad()
     def write_back(self, modules: Sequence[nn.Module]) -> None:
         """Put each member's weights into its own module."""
-        for module, row in zip(modules, self.weights.rows, strict=True):
-            vector_to_parameters(row.clone(), module.parameters())
+        for number, module in enumerate(modules):
+            for own, of_all in zip(module.parameters(), self.weights, strict=True):
+                own.copy_(of_all[number])

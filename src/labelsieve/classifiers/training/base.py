@@ -15,8 +15,8 @@ from labelsieve.fitting.members import OptimiserSettings, parameter_groups
 BatchLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """(logits (m, b, k) of a batch of each member, its rows (m, b) in the member's training set) -> losses (m,)."""
 
-Weights = Sequence[Sequence[torch.Tensor]]
-"""The tensors of each member."""
+Weights = Sequence[torch.Tensor]
+"""Each (m, ...): one weight of all members."""
 
 
 class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
@@ -38,13 +38,14 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
         """The losses of one fit on training points with these labels (m, n)."""
 
     @abstractmethod
-    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
-        """The optimiser of one fit; its ``step`` gets a closure that leaves the gradients behind."""
+    def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        """The optimiser of one fit, over ``parameter_groups(weights, settings)``. Its ``step`` gets a closure that
+        leaves the gradients with these."""
 
 
-def sgd(members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+def sgd(weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
     """Stochastic gradient descent with momentum and weight decay."""
-    return torch.optim.SGD(parameter_groups(members, settings), fused=True)
+    return torch.optim.SGD(parameter_groups(weights, settings), fused=True)
 
 
 def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

@@ -36,8 +36,8 @@ class CRL(TrainTimeMethod):
 
         return batch_loss
 
-    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
-        return sgd(members, settings)
+    def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        return sgd(weights, settings)
 
 
 class CorrectnessHistory:

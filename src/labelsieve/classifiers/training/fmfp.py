@@ -28,6 +28,6 @@ class FMFP(TrainTimeMethod):
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
         return lambda logits, rows: cross_entropy(logits, labels.gather(1, rows))
 
-    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
-        radii = torch.as_tensor(self.radius).expand(len(members)).tolist()
-        return SAM(members, radii, parameter_groups(members, settings), fused=True)
+    def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        radii = torch.as_tensor(self.radius).expand(len(settings)).tolist()
+        return SAM(parameter_groups(weights, settings), radii, fused=True)

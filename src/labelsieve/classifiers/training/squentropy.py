@@ -22,5 +22,5 @@ class Squentropy(TrainTimeMethod):
 
         return batch_loss
 
-    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
-        return sgd(members, settings)
+    def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        return sgd(weights, settings)

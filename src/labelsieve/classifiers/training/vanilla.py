@@ -16,5 +16,5 @@ class Vanilla(TrainTimeMethod):
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
         return lambda logits, rows: cross_entropy(logits, labels.gather(1, rows))
 
-    def optimiser(self, members: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
-        return sgd(members, settings)
+    def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
+        return sgd(weights, settings)
