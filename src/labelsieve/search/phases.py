@@ -1,0 +1,173 @@
+"""The two phases of a search: train-time parameters, then post-hoc ones with those fixed.
+
+Measurements that the cache has are not repeated; the others are handed to the executor in chunks, each of which is one
+call of ``fit_together``, and go into the cache as soon as their chunk is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sklearn.base import clone
+
+from labelsieve.errors import SearchError
+from labelsieve.executors.base import Executor
+from labelsieve.search.cache import Cache, described, fingerprint, installed_version, key_of
+from labelsieve.search.first_round import FirstRounds, HeldOutOutputs, Setting
+from labelsieve.search.grids import Combination
+from labelsieve.search.measurement import Measurement, Outcome
+from labelsieve.search.progress import SearchObserver
+from labelsieve.search.selection import Choice, choose
+from labelsieve.seeding import generator
+
+_MEASURED = set(Measurement.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What one phase tried, what came of it, and what was chosen."""
+
+    name: str
+    combinations: Sequence[Combination]
+    outcomes: Sequence[Outcome]
+    choice: Choice
+
+    @property
+    def chosen(self) -> Combination:
+        return self.combinations[self.choice.winner]
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One combination with one seed, and the key of what it depends on."""
+
+    parameters: Combination
+    seed: int
+    key: str
+
+
+class Phases:
+    """Runs phases over the same first rounds; ``fits`` counts what was really fitted."""
+
+    def __init__(
+        self, rounds: FirstRounds, executor: Executor, cache: Cache, observer: SearchObserver, chunk_size: int
+    ) -> None:
+        self.fits = 0
+        self._rounds = rounds
+        self._executor = executor
+        self._cache = cache
+        self._observer = observer
+        self._chunk_size = chunk_size
+        held_out = fingerprint(rounds.validation.x, rounds.validation.y, rounds.hyp.x, rounds.hyp.y)
+        self._depends_on = {
+            "labelsieve": installed_version(),
+            "held out": held_out,
+            "classes": rounds.n_classes,
+            "thresholds": described(rounds.methods.thresholds),
+            "calibration fraction": rounds.settings.calibration_fraction,
+        }
+        self._batches = {seed: fingerprint(batch.x, batch.y) for seed, batch in rounds.training.items()}
+
+    def training(self, combinations: Sequence[Combination]) -> Phase:
+        """Settings of the classifier, judged by its softmax."""
+        depends_on = [{"classifier": self._classifier(combination)} for combination in combinations]
+        return self._run("training", combinations, depends_on, _measure_training, lambda _trials: self._rounds)
+
+    def confidence(self, combinations: Sequence[Combination], classifier: Combination) -> Phase:
+        """Settings of the confidence function. The classifier of a seed is trained once, for all of them."""
+        depends_on = [
+            {
+                "classifier": self._classifier(classifier),
+                "confidence": described(clone(self._rounds.methods.confidence).set_params(**combination)),
+            }
+            for combination in combinations
+        ]
+
+        def with_outputs(trials: Sequence[_Trial]) -> Any:
+            return self._rounds, self._outputs(classifier, dict.fromkeys(trial.seed for trial in trials))
+
+        return self._run("confidence", combinations, depends_on, _measure_confidence, with_outputs)
+
+    def _run(
+        self,
+        name: str,
+        combinations: Sequence[Combination],
+        depends_on: Sequence[dict[str, Any]],
+        measure: Callable[[Any, list[Setting]], list[Measurement]],
+        common: Callable[[Sequence[_Trial]], Any],
+    ) -> Phase:
+        trials = [
+            _Trial(combination, seed, key_of({**self._depends_on, **more, "seed": seed, "batch": batch}))
+            for combination, more in zip(combinations, depends_on, strict=True)
+            for seed, batch in self._batches.items()
+        ]
+        known = {trial.key: found for trial in trials if (found := self._recalled(trial.key)) is not None}
+        self._observer.phase_started(name, len(trials), len(known))
+        missing = [trial for trial in trials if trial.key not in known]
+        if missing:
+            for chunk, measurements in self._spread(measure, missing, common(missing)):
+                for trial, measurement in zip(chunk, measurements, strict=True):
+                    known[trial.key] = measurement
+                    self._keep(name, trial, measurement)
+                self._observer.measured(len(chunk))
+        outcomes = [
+            Outcome([known[trial.key] for trial in trials[start : start + len(self._batches)]])
+            for start in range(0, len(trials), len(self._batches))
+        ]
+        settings = self._rounds.settings
+        choice = choose(outcomes, settings.tolerance, generator(settings.random_state, f"ties, {name}"))
+        return Phase(name, combinations, outcomes, choice)
+
+    def _outputs(self, classifier: Combination, seeds: Sequence[int] | dict[int, None]) -> dict[int, HeldOutOutputs]:
+        trials = [_Trial(classifier, seed, key="") for seed in seeds]
+        outputs: dict[int, HeldOutOutputs] = {}
+        for chunk, trained in self._spread(_outputs, trials, self._rounds):
+            for trial, one in zip(chunk, trained, strict=True):
+                if isinstance(one, Measurement):
+                    raise SearchError(
+                        f"The chosen classifier must train for every seed; for seed {trial.seed} it did not: "
+                        f"{one.failure} Narrow the grid to settings that work, and search again."
+                    )
+                outputs[trial.seed] = one
+        return outputs
+
+    def _spread(
+        self, function: Callable[[Any, list[Setting]], Any], trials: Sequence[_Trial], common: Any
+    ) -> Iterator[tuple[Sequence[_Trial], Any]]:
+        """The executor's results, chunk by chunk, in the order in which they are done."""
+        chunks = [trials[start : start + self._chunk_size] for start in range(0, len(trials), self._chunk_size)]
+        items = [[(trial.parameters, trial.seed) for trial in chunk] for chunk in chunks]
+        for index, results in self._executor.map(function, items, common):
+            self.fits += len(results)
+            yield chunks[index], results
+
+    def _recalled(self, key: str) -> Measurement | None:
+        measured = (self._cache.get(key) or {}).get("measured", {})
+        return Measurement(**measured) if set(measured) == _MEASURED else None
+
+    def _keep(self, phase: str, trial: _Trial, measurement: Measurement) -> None:
+        about = {"phase": phase, "parameters": trial.parameters, "seed": trial.seed}
+        self._cache.put(trial.key, {**about, "measured": asdict(measurement)})
+
+    def _classifier(self, combination: Combination) -> dict[str, str]:
+        return described(clone(self._rounds.methods.classifier).set_params(**combination))
+
+
+# Module-level functions, so that they can travel to another process.
+
+
+def _measure_training(rounds: FirstRounds, settings: list[Setting]) -> list[Measurement]:
+    return rounds.measure_training(settings)
+
+
+def _outputs(rounds: FirstRounds, settings: list[Setting]) -> list[HeldOutOutputs | Measurement]:
+    return rounds.outputs(settings)
+
+
+def _measure_confidence(
+    common: tuple[FirstRounds, dict[int, HeldOutOutputs]], settings: list[Setting]
+) -> list[Measurement]:
+    rounds, outputs = common
+    return rounds.measure_confidence(outputs, settings)
