@@ -82,10 +82,10 @@ def _executor(arguments: argparse.Namespace) -> Executor:
     if arguments.executor == "ray":
         from labelsieve.executors.ray import RayExecutor
 
-        return RayExecutor(arguments.address, arguments.workers)
+        return RayExecutor(arguments.address, arguments.workers, arguments.threads)
     if arguments.address is not None or arguments.workers is not None:
         raise ConfigurationError("--address and --workers are for --executor ray; the local executor has neither.")
-    return LocalExecutor()
+    return LocalExecutor(arguments.threads)
 
 
 def _as_python(classifier: str, training: str, confidence: str, result: SearchResult) -> str:

@@ -8,9 +8,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from labelsieve.errors import ConfigurationError, LabelsieveError
-from labelsieve.executors.base import Executor
+from labelsieve.executors.base import Executor, checked_count, with_threads
 
 _RETRIES = 5
 """Lost workers one piece of work may cost before it is taken to be the cause."""
@@ -21,38 +22,41 @@ class RayExecutor(Executor):
 
     Tasks and not actors or Ray Data: pieces keep no state, so a task whose worker dies is simply run again somewhere
     else, which Ray does by itself; and they are few and large, so that a data pipeline would only add moving parts and
-    dependencies. ``common`` is put into the object store once; workers of one machine share it there without a copy.
+    dependencies. What is ``common`` is put into the object store once; workers of one machine share its arrays there
+    without a copy.
 
     address: a running cluster, such as ``"auto"`` or ``"ray://host:10001"``; if None, the one that the environment
         variable ``RAY_ADDRESS`` names, else a local one that is started when needed and shut down by ``close``.
         All machines of a cluster need the same version of labelsieve.
     workers: pieces in work at the same time; if None, as many as the cluster has room for.
-    gpus: of each piece, a fraction to share one; a task sees no GPU without it.
+    threads, gpus: of each piece. A fraction shares a GPU; a task sees none without it.
 
     A process that has called ``ray.init`` keeps its connection, whatever the address here.
     """
 
-    def __init__(self, address: str | None = None, workers: int | None = None, gpus: float = 0.0) -> None:
-        if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-            raise ConfigurationError(f"workers must be a whole number from 1 on, or None; got {workers!r}.")
+    def __init__(
+        self, address: str | None = None, workers: int | None = None, threads: int = 1, gpus: float = 0.0
+    ) -> None:
+        super().__init__(threads)
         self.address = address
-        self.workers = workers
+        self.workers = None if workers is None else checked_count("workers", workers)
         self.gpus = gpus
         self._ray = _imported()
         self._started_here = False
+        self._stored = WeakKeyDictionary[Any, Any]()
 
     def map(
-        self, function: Callable[[Any, Any], Any], items: Sequence[Any], common: Any = None
+        self, function: Callable[..., Any], items: Sequence[Any], common: Sequence[Any] = ()
     ) -> Iterator[tuple[int, Any]]:
         self._connect()
-        task = self._ray.remote(max_retries=_RETRIES, num_cpus=1, num_gpus=self.gpus)(function)
-        shared = self._ray.put(common)
+        task = self._ray.remote(max_retries=_RETRIES, num_cpus=self.threads, num_gpus=self.gpus)(with_threads)
+        shared = [self._put(part) for part in common]
         waiting, running = deque(enumerate(items)), dict[Any, int]()
         try:
             while waiting or running:
                 while waiting and (self.workers is None or len(running) < self.workers):
                     index, item = waiting.popleft()
-                    running[task.remote(shared, item)] = index
+                    running[task.remote(self.threads, function, item, *shared)] = index
                 (finished, *_), _ = self._ray.wait(list(running), num_returns=1)
                 yield running.pop(finished), self._result(finished)
         finally:  # after an exception, or a reader that wants no more
@@ -60,16 +64,29 @@ class RayExecutor(Executor):
                 self._ray.cancel(unwanted, force=True)
 
     def close(self) -> None:
+        self._stored.clear()
         if self._started_here:
             self._ray.shutdown()
             self._started_here = False
+
+    def _put(self, part: Any) -> Any:
+        """In the object store, once for as long as the object lives here: a pool is sent once and not every round."""
+        try:
+            if part not in self._stored:
+                self._stored[part] = self._ray.put(part)
+            return self._stored[part]
+        except TypeError:  # a dictionary or an array, which cannot be remembered
+            return self._ray.put(part)
 
     def _connect(self) -> None:
         if self._ray.is_initialized():
             return
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         address = self.address or os.environ.get("RAY_ADDRESS") or "local"
-        local = {"num_cpus": self.workers, "include_dashboard": False} if address == "local" else {}
+        local: dict[str, Any] = {}
+        if address == "local":
+            n = (self.workers or max(1, (os.cpu_count() or 1) // self.threads)) * self.threads
+            local = {"num_cpus": n, "include_dashboard": False}
         try:
             self._ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **local)
         except (ConnectionError, RuntimeError, ValueError) as error:

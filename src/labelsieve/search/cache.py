@@ -40,6 +40,11 @@ class Cache:
                 f"{error.strerror or error}. Choose another place."
             ) from None
 
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept."""
+        return self._folder is not None
+
     def get(self, key: str) -> dict[str, Any] | None:
         """The record, or None; one that cannot be read (a disk was full, a file edited) counts as missing."""
         if self._folder is None:

@@ -82,7 +82,7 @@ class FirstRounds:
         ]
         return [self._said(model) for model in _fitted(requests)]
 
-    def measure_confidence(self, outputs: Mapping[int, HeldOutOutputs], work: Sequence[Setting]) -> list[Measurement]:
+    def measure_confidence(self, work: Sequence[Setting], outputs: Mapping[int, HeldOutOutputs]) -> list[Measurement]:
         """One measurement per setting of the confidence function, given what the classifier of its seed says."""
         requests = []
         for parameters, seed in work:

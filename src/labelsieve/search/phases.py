@@ -6,11 +6,12 @@ call of ``fit_together``, and go into the cache as soon as their chunk is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from labelsieve.errors import SearchError
 from labelsieve.executors.base import Executor
@@ -60,48 +61,42 @@ class Phases:
         self._cache = cache
         self._observer = observer
         self._chunk_size = chunk_size
-        held_out = fingerprint(rounds.validation.x, rounds.validation.y, rounds.hyp.x, rounds.hyp.y)
-        self._depends_on = {
-            "labelsieve": installed_version(),
-            "held out": held_out,
-            "classes": rounds.n_classes,
-            "thresholds": described(rounds.methods.thresholds),
-            "calibration fraction": rounds.settings.calibration_fraction,
-        }
-        self._batches = {seed: fingerprint(batch.x, batch.y) for seed, batch in rounds.training.items()}
 
     def training(self, combinations: Sequence[Combination]) -> Phase:
         """Settings of the classifier, judged by its softmax."""
-        depends_on = [{"classifier": self._classifier(combination)} for combination in combinations]
-        return self._run("training", combinations, depends_on, _measure_training, lambda _trials: self._rounds)
+
+        def methods(combination: Combination) -> dict[str, BaseEstimator]:
+            return {"classifier": clone(self._rounds.methods.classifier).set_params(**combination)}
+
+        return self._run("training", combinations, methods, _measure_training, lambda _trials: (self._rounds,))
 
     def confidence(self, combinations: Sequence[Combination], classifier: Combination) -> Phase:
         """Settings of the confidence function. The classifier of a seed is trained once, for all of them."""
-        depends_on = [
-            {
-                "classifier": self._classifier(classifier),
-                "confidence": described(clone(self._rounds.methods.confidence).set_params(**combination)),
-            }
-            for combination in combinations
-        ]
 
-        def with_outputs(trials: Sequence[_Trial]) -> Any:
+        def methods(combination: Combination) -> dict[str, BaseEstimator]:
+            return {
+                "classifier": clone(self._rounds.methods.classifier).set_params(**classifier),
+                "confidence": clone(self._rounds.methods.confidence).set_params(**combination),
+            }
+
+        def with_outputs(trials: Sequence[_Trial]) -> tuple[Any, ...]:
             return self._rounds, self._outputs(classifier, dict.fromkeys(trial.seed for trial in trials))
 
-        return self._run("confidence", combinations, depends_on, _measure_confidence, with_outputs)
+        return self._run("confidence", combinations, methods, _measure_confidence, with_outputs)
 
     def _run(
         self,
         name: str,
         combinations: Sequence[Combination],
-        depends_on: Sequence[dict[str, Any]],
-        measure: Callable[[Any, list[Setting]], list[Measurement]],
-        common: Callable[[Sequence[_Trial]], Any],
+        methods: Callable[[Combination], dict[str, BaseEstimator]],
+        measure: Callable[..., list[Measurement]],
+        common: Callable[[Sequence[_Trial]], tuple[Any, ...]],
     ) -> Phase:
+        seeds = list(self._rounds.training)
         trials = [
-            _Trial(combination, seed, key_of({**self._depends_on, **more, "seed": seed, "batch": batch}))
-            for combination, more in zip(combinations, depends_on, strict=True)
-            for seed, batch in self._batches.items()
+            _Trial(combination, seed, key)
+            for number, combination in enumerate(combinations)
+            for seed, key in zip(seeds, self._keys(number, methods(combination)), strict=True)
         ]
         known = {trial.key: found for trial in trials if (found := self._recalled(trial.key)) is not None}
         self._observer.phase_started(name, len(trials), len(known))
@@ -113,17 +108,17 @@ class Phases:
                     self._keep(name, trial, measurement)
                 self._observer.measured(len(chunk))
         outcomes = [
-            Outcome([known[trial.key] for trial in trials[start : start + len(self._batches)]])
-            for start in range(0, len(trials), len(self._batches))
+            Outcome([known[trial.key] for trial in trials[start : start + len(seeds)]])
+            for start in range(0, len(trials), len(seeds))
         ]
         settings = self._rounds.settings
         choice = choose(outcomes, settings.tolerance, generator(settings.random_state, f"ties, {name}"))
         return Phase(name, combinations, outcomes, choice)
 
-    def _outputs(self, classifier: Combination, seeds: Sequence[int] | dict[int, None]) -> dict[int, HeldOutOutputs]:
+    def _outputs(self, classifier: Combination, seeds: Iterable[int]) -> dict[int, HeldOutOutputs]:
         trials = [_Trial(classifier, seed, key="") for seed in seeds]
         outputs: dict[int, HeldOutOutputs] = {}
-        for chunk, trained in self._spread(_outputs, trials, self._rounds):
+        for chunk, trained in self._spread(_outputs, trials, (self._rounds,)):
             for trial, one in zip(chunk, trained, strict=True):
                 if isinstance(one, Measurement):
                     raise SearchError(
@@ -134,8 +129,8 @@ class Phases:
         return outputs
 
     def _spread(
-        self, function: Callable[[Any, list[Setting]], Any], trials: Sequence[_Trial], common: Any
-    ) -> Iterator[tuple[Sequence[_Trial], Any]]:
+        self, function: Callable[..., list[Any]], trials: Sequence[_Trial], common: tuple[Any, ...]
+    ) -> Iterator[tuple[Sequence[_Trial], list[Any]]]:
         """The executor's results, chunk by chunk, in the order in which they are done."""
         chunks = [trials[start : start + self._chunk_size] for start in range(0, len(trials), self._chunk_size)]
         items = [[(trial.parameters, trial.seed) for trial in chunk] for chunk in chunks]
@@ -151,23 +146,46 @@ class Phases:
         about = {"phase": phase, "parameters": trial.parameters, "seed": trial.seed}
         self._cache.put(trial.key, {**about, "measured": asdict(measurement)})
 
-    def _classifier(self, combination: Combination) -> dict[str, str]:
-        return described(clone(self._rounds.methods.classifier).set_params(**combination))
+    def _keys(self, number: int, methods: dict[str, BaseEstimator]) -> list[str]:
+        """One per seed: of everything that the measurement of these methods depends on."""
+        if not self._cache.keeps:  # then methods need not be such as can be recognised in another process
+            return [f"{number} {seed}" for seed in self._rounds.training]
+        described_methods = {name: described(method) for name, method in methods.items()}
+        return [
+            key_of({**self._depends_on, **described_methods, "seed": seed, "batch": batch})
+            for seed, batch in self._batches.items()
+        ]
+
+    @cached_property
+    def _depends_on(self) -> dict[str, Any]:
+        """What all measurements of a search have in common."""
+        rounds = self._rounds
+        return {
+            "labelsieve": installed_version(),
+            "threads": self._executor.threads,
+            "held out": fingerprint(rounds.validation.x, rounds.validation.y, rounds.hyp.x, rounds.hyp.y),
+            "classes": rounds.n_classes,
+            "thresholds": described(rounds.methods.thresholds),
+            "calibration fraction": rounds.settings.calibration_fraction,
+        }
+
+    @cached_property
+    def _batches(self) -> dict[int, str]:
+        return {seed: fingerprint(batch.x, batch.y) for seed, batch in self._rounds.training.items()}
 
 
 # Module-level functions, so that they can travel to another process.
 
 
-def _measure_training(rounds: FirstRounds, settings: list[Setting]) -> list[Measurement]:
+def _measure_training(settings: list[Setting], rounds: FirstRounds) -> list[Measurement]:
     return rounds.measure_training(settings)
 
 
-def _outputs(rounds: FirstRounds, settings: list[Setting]) -> list[HeldOutOutputs | Measurement]:
+def _outputs(settings: list[Setting], rounds: FirstRounds) -> list[HeldOutOutputs | Measurement]:
     return rounds.outputs(settings)
 
 
 def _measure_confidence(
-    common: tuple[FirstRounds, dict[int, HeldOutOutputs]], settings: list[Setting]
+    settings: list[Setting], rounds: FirstRounds, outputs: dict[int, HeldOutOutputs]
 ) -> list[Measurement]:
-    rounds, outputs = common
-    return rounds.measure_confidence(outputs, settings)
+    return rounds.measure_confidence(settings, outputs)

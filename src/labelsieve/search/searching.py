@@ -77,7 +77,7 @@ def search(
         ``{"confidence": {"colander": {"alpha": [1, 10]}}}``.
     cache: a folder in which every measurement is kept as soon as it is known, so that a search that was cut off goes on
         where it was. Answers of people are kept there, too.
-    executor: ``"local"``, ``"ray"``, or an instance such as ``RayExecutor(address="auto")``.
+    executor: ``"local"``, ``"ray"``, or an instance such as ``ls.executors.RayExecutor(address="auto")``.
     chunk_size: fits that are done, and kept, together. More are faster on a GPU; fewer lose less to an interruption.
     ledger: ``error.ledger`` of a search whose annotator failed; what was answered is not asked for again.
     """
