@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -37,27 +38,30 @@ def search(arguments: argparse.Namespace) -> int:
         raise DataError(f"--labels must have one label per point; got {len(points)} points and {len(labels)} labels.")
     pool = as_pool(points)
     classifier = suited_to(pool.point_shape) if arguments.classifier == "auto" else arguments.classifier
-    result = find(
-        pool,
-        SimulatedAnnotator(labels),
-        tolerance=arguments.tolerance,
-        train_budget=arguments.train_budget,
-        seed_size=arguments.seed_size,
-        validation_budget=arguments.validation_budget,
-        hyp_budget=arguments.hyp_budget,
-        classifier=classifier,
-        training=arguments.training,
-        confidence=arguments.confidence,
-        thresholds=arguments.thresholds,
-        seeds=arguments.seeds,
-        grid=arguments.grid,
-        cache=arguments.cache,
-        executor=_executor(arguments),
-        random_state=arguments.seed,
-        device=arguments.device,
-        progress=SearchBars() if sys.stderr.isatty() else SearchLines(),
-    )
-    code = _as_python(classifier, arguments.training, arguments.confidence, result)
+    # Ray reports lost workers on the output stream, which is for results alone.
+    with _executor(arguments) as executor, redirect_stdout(sys.stderr):
+        result = find(
+            pool,
+            SimulatedAnnotator(labels),
+            tolerance=arguments.tolerance,
+            train_budget=arguments.train_budget,
+            seed_size=arguments.seed_size,
+            validation_budget=arguments.validation_budget,
+            hyp_budget=arguments.hyp_budget,
+            classifier=classifier,
+            training=arguments.training,
+            confidence=arguments.confidence,
+            thresholds=arguments.thresholds,
+            seeds=arguments.seeds,
+            grid=arguments.grid,
+            cache=arguments.cache,
+            chunk_size=arguments.chunk_size,
+            executor=executor,
+            random_state=arguments.seed,
+            device=arguments.device,
+            progress=SearchBars() if sys.stderr.isatty() else SearchLines(),
+        )
+    code = _as_python(arguments, classifier, result)
     record = json.dumps(result.to_dict() | {"python": code}, indent=2, allow_nan=False)
     if arguments.out is not None:
         write_atomically({arguments.out: utf8(record + "\n")})
@@ -82,23 +86,30 @@ def _executor(arguments: argparse.Namespace) -> Executor:
     if arguments.executor == "ray":
         from labelsieve.executors.ray import RayExecutor
 
-        return RayExecutor(arguments.address, arguments.workers, arguments.threads)
-    if arguments.address is not None or arguments.workers is not None:
-        raise ConfigurationError("--address and --workers are for --executor ray; the local executor has neither.")
+        return RayExecutor(arguments.address, arguments.workers, arguments.threads, arguments.gpus)
+    if arguments.address is not None or arguments.workers is not None or arguments.gpus:
+        raise ConfigurationError("--address, --workers and --gpus are for --executor ray; the local one has none.")
     return LocalExecutor(arguments.threads)
 
 
-def _as_python(classifier: str, training: str, confidence: str, result: SearchResult) -> str:
+def _as_python(arguments: argparse.Namespace, classifier: str, result: SearchResult) -> str:
     """The choice, ready to paste."""
-    trained = "" if training == "vanilla" else f'.with_training(create("training", "{training}"))'
+    trained = ""
+    if arguments.training != "vanilla":
+        trained = f'.with_training(create("training", "{arguments.training}"))'
+    numbers = ", ".join(
+        f"{name}={getattr(arguments, name)}"
+        for name in ("tolerance", "train_budget", "seed_size", "validation_budget")
+        if getattr(arguments, name) is not None
+    )
     return "\n".join(
         (
             "import labelsieve as ls",
             "from labelsieve.registry import create",
             "",
             f'classifier = create("classifier", "{classifier}"){trained}{_set(result.training_parameters)}',
-            f'confidence = create("confidence", "{confidence}"){_set(result.confidence_parameters)}',
-            "run = ls.autolabel(pool, annotator, classifier=classifier, confidence=confidence)",
+            f'confidence = create("confidence", "{arguments.confidence}"){_set(result.confidence_parameters)}',
+            f"run = ls.autolabel(pool, annotator, {numbers}, classifier=classifier, confidence=confidence)",
         )
     )
 

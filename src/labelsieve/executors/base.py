@@ -15,9 +15,9 @@ from labelsieve.errors import ConfigurationError
 class Executor(ABC):
     """Does pieces of work that do not depend on each other, in any order and place.
 
-    To add one: a file here with a subclass that implements ``map`` and, if it holds anything open, ``close``; a line in
-    ``as_executor``. Every executor gives the same results: the work brings its own seeds, and runs on the same number
-    of ``threads``, which decides in what order long sums are added up.
+    To add one: a file here with a subclass that implements ``map`` and, if it holds anything, ``open`` and ``close``; a
+    line in ``as_executor``. Every executor gives the same results: the work brings its own seeds, and runs on the same
+    number of ``threads``, which decides in what order long sums are added up.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -33,11 +33,16 @@ class Executor(ABC):
         and must not be changed afterwards. An exception of ``function`` is raised here.
         """
 
+    def open(self) -> None:
+        """Get ready, or raise; called before people are asked for anything. ``map`` does it where nobody has."""
+        return None
+
     def close(self) -> None:
         """Give back what this executor itself has started; it starts again if it is used again."""
         return None
 
     def __enter__(self) -> Self:
+        self.open()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
@@ -15,6 +16,9 @@ from labelsieve.executors.base import Executor, checked_count, with_threads
 
 _RETRIES = 5
 """Lost workers one piece of work may cost before it is taken to be the cause."""
+
+_LOCAL = "local"
+_PATIENCE_S = 10.0
 
 
 class RayExecutor(Executor):
@@ -48,7 +52,7 @@ class RayExecutor(Executor):
     def map(
         self, function: Callable[..., Any], items: Sequence[Any], common: Sequence[Any] = ()
     ) -> Iterator[tuple[int, Any]]:
-        self._connect()
+        self.open()
         task = self._ray.remote(max_retries=_RETRIES, num_cpus=self.threads, num_gpus=self.gpus)(with_threads)
         shared = [self._put(part) for part in common]
         waiting, running = deque(enumerate(items)), dict[Any, int]()
@@ -62,6 +66,30 @@ class RayExecutor(Executor):
         finally:  # after an exception, or a reader that wants no more
             for unwanted in running:
                 self._ray.cancel(unwanted, force=True)
+
+    def open(self) -> None:
+        if self._ray.is_initialized():
+            return
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        address = self.address or os.environ.get("RAY_ADDRESS") or _LOCAL
+        local: dict[str, Any] = {}
+        if address == _LOCAL:
+            n = (self.workers or max(1, (os.cpu_count() or 1) // self.threads)) * self.threads
+            local = {"num_cpus": n, "include_dashboard": False}
+        try:
+            _knock(address)
+            self._ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **local)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise LabelsieveError(
+                f"A Ray cluster was expected at {address!r}; none answers there ({error}). Correct the address, or "
+                "leave it out, and RAY_ADDRESS unset, to start a local one."
+            ) from error
+        self._started_here = True
+        if address == _LOCAL and self._ray.cluster_resources().get("GPU", 0) < self.gpus:
+            self.close()
+            raise ConfigurationError(  # Ray would wait for one for ever
+                f"gpus must not exceed what this machine has; got {self.gpus:g}, and Ray finds fewer. Use gpus=0."
+            )
 
     def close(self) -> None:
         self._stored.clear()
@@ -78,36 +106,25 @@ class RayExecutor(Executor):
         except TypeError:  # a dictionary or an array, which cannot be remembered
             return self._ray.put(part)
 
-    def _connect(self) -> None:
-        if self._ray.is_initialized():
-            return
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        address = self.address or os.environ.get("RAY_ADDRESS") or "local"
-        local: dict[str, Any] = {}
-        if address == "local":
-            n = (self.workers or max(1, (os.cpu_count() or 1) // self.threads)) * self.threads
-            local = {"num_cpus": n, "include_dashboard": False}
-        try:
-            self._ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **local)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise LabelsieveError(
-                f"No Ray cluster answers at {address!r} ({type(error).__name__}: {error}). Check the address, or leave "
-                "it out (and RAY_ADDRESS unset) to start a local one."
-            ) from error
-        self._started_here = True
-
     def _result(self, finished: Any) -> Any:
         failures = self._ray.exceptions
         try:
             return self._ray.get(finished)
         except failures.RayTaskError as error:
             # The function's own exception, as if it had been called here; Ray's has the traceback of the worker.
-            raise error.cause from error
+            raise error.cause or error from error
         except (failures.WorkerCrashedError, failures.NodeDiedError, failures.OutOfMemoryError) as error:
             raise LabelsieveError(
                 f"A piece of work lost its Ray worker {_RETRIES + 1} times ({type(error).__name__}). It may need more "
                 "memory than a worker has: give smaller pieces, or fewer workers at a time (workers=)."
             ) from error
+
+
+def _knock(address: str) -> None:
+    """Raise ``OSError`` if nobody listens at host:port: Ray itself would go on trying for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_PATIENCE_S).close()
 
 
 def _imported() -> ModuleType:

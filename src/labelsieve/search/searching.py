@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
@@ -18,7 +19,7 @@ from labelsieve.engine.methods import compose
 from labelsieve.engine.opening import given_validation
 from labelsieve.engine.settings import checked_settings
 from labelsieve.errors import ConfigurationError
-from labelsieve.executors import as_executor
+from labelsieve.executors import Executor, as_executor
 from labelsieve.search.cache import Cache
 from labelsieve.search.first_round import FirstRounds
 from labelsieve.search.grids import combinations
@@ -91,7 +92,8 @@ def search(
         n_classes=None if names is None else len(names),
         tolerance=tolerance,
         delta=delta,
-        train_budget=train_budget,
+        # Only the first batch is asked for; the budget of the run to come says how large it is if nobody else does.
+        train_budget=train_budget if seed_size is None else seed_size,
         validation_budget=validation_budget,
         certified_rounds=1,
         seed_size=seed_size,
@@ -101,7 +103,7 @@ def search(
         label_rest=False,
         random_state=random_state,
     )
-    chosen_seeds = _seeds(seeds, settings.random_state)
+    chosen_seeds, chunk_size = _seeds(seeds, settings.random_state), _whole("chunk_size", chunk_size)
     methods = compose(
         pool,
         settings,
@@ -129,12 +131,13 @@ def search(
         Ledger() if ledger is None else ledger,
         keeping,
     )
-    first_batches, validation_points, hyp_points = labels.collect(chosen_seeds)
-    rounds = FirstRounds(first_batches, validation_points, hyp_points, labels.n_classes, methods, settings)
-    with search_observer(progress) as observer, doing:
-        phases = Phases(rounds, doing, keeping, observer, _whole("chunk_size", chunk_size))
-        trained = phases.training(of_classifier)
-        fitted = phases.confidence(of_confidence, trained.chosen)
+    with _ready(doing, is_ours=doing is not executor):
+        first_batches, validation_points, hyp_points = labels.collect(chosen_seeds)
+        rounds = FirstRounds(first_batches, validation_points, hyp_points, labels.n_classes, methods, settings)
+        with search_observer(progress) as observer:  # not before: nothing moves on the screen while people answer
+            phases = Phases(rounds, doing, keeping, observer, chunk_size)
+            trained = phases.training(of_classifier)
+            fitted = phases.confidence(of_confidence, trained.chosen)
     return SearchResult(
         training=trained,
         post_hoc=fitted,
@@ -145,6 +148,17 @@ def search(
         human_labels=labels.asked,
         fits=phases.fits,
     )
+
+
+@contextmanager
+def _ready(executor: Executor, is_ours: bool) -> Iterator[None]:
+    """Ready to work inside; closed afterwards, unless it is somebody else's."""
+    executor.open()
+    try:
+        yield
+    finally:
+        if is_ours:
+            executor.close()
 
 
 def _seeds(seeds: Any, random_state: int) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
 import labelsieve as ls
 from labelsieve.errors import ConfigurationError
@@ -36,7 +35,7 @@ def test_without_a_folder_nothing_is_kept():
 
 def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigurationError, match="cache must name a folder that can be written to; for .*file"):
+    with pytest.raises(ConfigurationError, match=r"cache must name a folder that can be written to; for .*file"):
         Cache(tmp_path / "file")
 
 
@@ -69,7 +68,9 @@ def build(shape, n_classes):
 
 
 DESCRIBE = (
-    "from tests.unit.search.test_cache import *\n"
+    "import labelsieve as ls\n"
+    "from sklearn.ensemble import RandomForestClassifier\n"
+    "from tests.unit.search.test_cache import build, described, key_of\n"
     "print(key_of(described(ls.classifiers.TorchClassifier(build))),"
     " key_of(described(ls.classifiers.SklearnClassifier(RandomForestClassifier()))),"
     " key_of(described(ls.confidence.Colander(alpha=3))))"
@@ -85,5 +86,5 @@ def test_keys_are_the_same_in_every_process():
 
 def test_what_has_no_name_in_another_process_is_refused():
     nameless = ls.classifiers.TorchClassifier(lambda shape, k: None)
-    with pytest.raises(ConfigurationError, match="network=<function .* has no name there.*or search without cache="):
+    with pytest.raises(ConfigurationError, match=r"network=<function .* has no name there.*or search without cache="):
         described(nameless)

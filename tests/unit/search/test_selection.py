@@ -77,7 +77,7 @@ def test_reasons():
 
 
 def test_if_all_fail_the_first_says_why():
-    with pytest.raises(SearchError, match="all 2 failed. The first: diverged.*smaller learning rates"):
+    with pytest.raises(SearchError, match=r"all 2 failed. The first: diverged.*smaller learning rates"):
         winner(FAILED, FAILED)
 
 
