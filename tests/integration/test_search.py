@@ -186,6 +186,18 @@ def test_a_wider_grid_measures_only_what_is_new(tmp_path, calls):
     assert len(calls[0]) == 3
 
 
+def test_values_may_be_objects_and_numbers_of_numpy(tmp_path):
+    networks = [ls.classifiers.MLP((8,)), ls.classifiers.MLP((16, 8))]
+    grid = {"extends": "none", "training": {"common": {"network": networks, "epochs": list(np.arange(20, 22))}}}
+    settings = {"classifier": small_mlp(), "confidence": "softmax", "grid": grid, "cache": tmp_path, "seeds": 1}
+    result = search(**settings)
+    assert result.training_parameters["network"] in networks
+    assert len(json.loads(json.dumps(result.to_dict(), allow_nan=False))["table"]) == 5
+    again = search(**settings)
+    assert again.fits == 0
+    assert same(result, again)
+
+
 def test_a_damaged_record_is_measured_again(tmp_path):
     first = search(cache=tmp_path)
     records = sorted(tmp_path.glob("*.json"))

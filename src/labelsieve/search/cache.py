@@ -58,7 +58,8 @@ class Cache:
     def put(self, key: str, record: Mapping[str, Any]) -> None:
         """Keep a record."""
         if self._folder is not None:
-            text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
+            # Parameters that are objects are there for people to read; the key tells them apart.
+            text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False, default=repr)
             write_atomically({self._folder / f"{key}.json": utf8(text)})
 
 

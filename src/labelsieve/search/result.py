@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +63,14 @@ class SearchResult:
         """All of it, ready for JSON."""
         rows = self.table.to_dict(orient="records")
         return {
-            "training_parameters": self.training_parameters,
-            "confidence_parameters": self.confidence_parameters,
+            "training_parameters": _all_plain(self.training_parameters),
+            "confidence_parameters": _all_plain(self.confidence_parameters),
             "reasons": {phase.name: phase.choice.reason for phase in (self.training, self.post_hoc)},
             "tolerance": self.tolerance,
             "seeds": list(self.seeds),
             "human_labels": self.human_labels,
             "fits": self.fits,
-            "table": [{str(name): _plain(value) for name, value in row.items()} for row in rows],
+            "table": [_all_plain(row) for row in rows],
         }
 
     def __repr__(self) -> str:
@@ -106,7 +107,13 @@ class SearchResult:
         return not row["chosen"], row["failed"], not within, no_error, -row["coverage"] if within else row["error"]
 
 
+def _all_plain(values: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): _plain(value) for name, value in values.items()}
+
+
 def _plain(value: Any) -> Any:
-    """Numbers of numpy as Python's; what is missing as None."""
+    """Numbers of numpy as Python's, what is missing as None, other objects in words."""
     value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and math.isnan(value) else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value if value is None or isinstance(value, (str, int, float)) else repr(value)
