@@ -17,7 +17,15 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.linear_model import LogisticRegression
 
 import labelsieve as ls
-from labelsieve.errors import AnnotatorError, ConfigurationError, DataError, LabelError, OneClassError, SearchError
+from labelsieve.errors import (
+    AnnotatorError,
+    ConfigurationError,
+    DataError,
+    LabelError,
+    OneClassError,
+    SearchError,
+    UnseenClassWarning,
+)
 from labelsieve.search import first_round
 
 X, Y = make_blobs(n_samples=700, centers=4, cluster_std=2.2, random_state=3)
@@ -172,6 +180,7 @@ def test_what_the_cache_knows_is_not_fitted_again(tmp_path, calls):
         {"classes": 5},
     ],
 )
+@pytest.mark.filterwarnings("ignore::labelsieve.errors.UnseenClassWarning")
 def test_whatever_changes_the_result_is_measured_anew(tmp_path, change):
     small = {"seeds": [7], "grid": "none", "cache": tmp_path, "confidence": "isotonic"}
     assert search(**small).fits == 3
@@ -329,6 +338,12 @@ def test_a_first_batch_of_one_class():
         search(annotator=lambda ids: [2] * len(ids), seeds=[5])
 
 
+def test_a_class_that_first_batches_lack_is_warned_of_and_never_labelled():
+    with pytest.warns(UnseenClassWarning, match="first batches of 3 of 3 seeds lack a class"):
+        with_one_more = search(classes=[0, 1, 2, 3, "never seen"], grid="none")
+    assert with_one_more.table["coverage"].max() > 0
+
+
 def test_people_are_not_asked_twice(tmp_path):
     """Neither after a search that was killed (the cache) nor after an annotator that failed (the ledger)."""
     first = search(annotator=lambda ids: POOL[1][ids], cache=tmp_path)
@@ -436,6 +451,7 @@ def test_json_alone(digits):
         (["--confidence", "magic"], "confidence must be one of"),
         (["--validation-budget", "2000"], "must fit into the pool of 900 points"),
         (["--workers", "2"], "--address, --workers and --gpus are for --executor ray"),
+        (["--out", "docs"], "--out must name a file, but docs is a folder"),
         (["--threads", "0"], "threads must be a whole number from 1 on; got 0"),
     ],
 )

@@ -32,7 +32,7 @@ _PLAIN_WIDTH = 120
 def search(arguments: argparse.Namespace) -> int:
     """Search, and print the best few of each phase and the chosen parameters as Python."""
     if arguments.out is not None:
-        writable_folder(arguments.out.parent)
+        _check_out(arguments.out)
     points, labels = _array(arguments.data, "--data"), _array(arguments.labels, "--labels")
     if len(points) != len(labels):
         raise DataError(f"--labels must have one label per point; got {len(points)} points and {len(labels)} labels.")
@@ -70,6 +70,13 @@ def search(arguments: argparse.Namespace) -> int:
     else:
         _print(result, code, arguments.out)
     return 0
+
+
+def _check_out(out: Path) -> None:
+    """Before the search, and not after hours of it."""
+    if out.is_dir():
+        raise ConfigurationError(f"--out must name a file, but {out} is a folder. Write {out / 'found.json'}, say.")
+    writable_folder(out.parent)
 
 
 def _array(file: Path, option: str) -> Array:

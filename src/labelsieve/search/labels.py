@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.opening import open_ledger
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.state import HUMAN
-from labelsieve.errors import ConfigurationError, OneClassError
+from labelsieve.errors import ConfigurationError, OneClassError, UnseenClassWarning
 from labelsieve.search.cache import Cache, key_of
 from labelsieve.search.first_round import Labelled
 from labelsieve.seeding import generator
@@ -71,11 +72,13 @@ class SearchLabels:
             seed: np.sort(free[generator(seed, "seed batch").choice(len(free), size=n, replace=False)])
             for seed in seeds
         }
-        self._ask(np.concatenate(list(rows.values())), Role.VALIDATION, 1.0)
+        held_out = np.concatenate(list(rows.values()))
+        self._ask(held_out, Role.VALIDATION, len(held_out) / len(self._pool))
         union = np.unique(np.concatenate(list(batches.values())))
-        self._ask(union, Role.TRAIN, 1 - (1 - n / len(free)) ** len(seeds) if n < len(free) else 1.0)
+        self._ask(union, Role.TRAIN, 1 - (1 - n / len(free)) ** len(seeds))
         training = {seed: self._labelled(batch) for seed, batch in batches.items()}
         self._refuse_one_class(training)
+        self._warn_of_unseen(training)
         return training, self._held_out("validation", rows), self._held_out("hyp", rows)
 
     @property
@@ -132,7 +135,9 @@ class SearchLabels:
 
     def _held_out(self, name: str, rows: dict[str, Ints]) -> Labelled:
         given = self._given[name][0]
-        return self._labelled(rows[name]) if given is None else Labelled(given.data, self._given_codes[name])
+        if given is None:
+            return self._labelled(rows[name])
+        return Labelled(given.take(np.arange(len(given))), self._given_codes[name])
 
     def _refuse_one_class(self, training: dict[int, Labelled]) -> None:
         for seed, batch in training.items():
@@ -143,3 +148,13 @@ class SearchLabels:
                     f"{seed} were {self._codes.names[found[0]]!r}. Raise seed_size and go on with ledger=error.ledger.",
                     self._ledger,
                 )
+
+    def _warn_of_unseen(self, training: dict[int, Labelled]) -> None:
+        lacking = [seed for seed, batch in training.items() if len(np.unique(batch.y)) < self.n_classes]
+        if lacking:
+            warnings.warn(
+                f"The first batches of {len(lacking)} of {len(training)} seeds lack a class, which gets no machine "
+                "labels there. If coverage is low for that reason, raise seed_size.",
+                UnseenClassWarning,
+                stacklevel=4,
+            )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from typing import Any
@@ -115,10 +114,10 @@ def search(
         query="random",
     )
     of_classifier, of_confidence = combinations(grid, methods.classifier, methods.confidence)
+    plan = methods.plan(settings, "reuse", is_given=True)
+    methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     for combination in of_confidence:
-        tried = replace(methods, confidence=clone(methods.confidence).set_params(**combination))
-        plan = tried.plan(settings, "reuse", is_given=True)
-        tried.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
+        clone(methods.confidence).set_params(**combination).check_parameters()
     doing, keeping = as_executor(executor), Cache(cache)
     labels = SearchLabels(
         pool,
