@@ -240,16 +240,19 @@ class Sometimes(ls.confidence.ConfidenceFunction):
             raise MemoryError
 
     def _score(self, outputs):
+        if self.how == "cannot score":
+            raise ZeroDivisionError("no bins")
         return np.full(len(outputs), np.nan) if self.how == "nan" else outputs.margins
 
 
 def test_scores_that_are_no_numbers_and_fits_that_raise(calls):
-    grid = {"confidence": {"Sometimes": {"how": ["nan", "raises", "well"]}}}
+    grid = {"confidence": {"Sometimes": {"how": ["nan", "raises", "well", "cannot score"]}}}
     result = search(confidence=Sometimes(), grid=grid)
     assert result.confidence_parameters == {"how": "well"}
-    nan, raises, well = result.post_hoc.outcomes
+    nan, raises, well, cannot_score = result.post_hoc.outcomes
     assert "not numbers: its training diverged" in nan.failure
     assert raises.failure == "FloatingPointError: overflow"
+    assert cannot_score.failure == "ZeroDivisionError: no bins"
     assert well.failure is None
 
 
@@ -396,7 +399,7 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     np.save(folder / "y.npy", y[:900])
     (folder / "grid.toml").write_text(
         'extends = "none"\n[training.common]\nepochs = [1, 2]\nlearning_rate = [0.003, 0.01]\n'
-        "[confidence.dirichlet]\nl2 = [0.001, 0.01]\n",
+        f"[confidence.dirichlet]\nl2 = {[0.01 * number for number in range(1, 11)]}\n",
         encoding="utf-8",
     )
     return folder / "x.npy", folder / "y.npy", folder / "grid.toml"
@@ -439,7 +442,7 @@ def test_json_alone(digits):
     done = command(digits, "--json")
     record = json.loads(done.stdout, parse_constant=pytest.fail)
     assert set(record["training_parameters"]) == {"epochs", "learning_rate"}
-    assert len(record["table"]) == 6
+    assert len(record["table"]) == 4 + 10
 
 
 @pytest.mark.parametrize(
@@ -477,7 +480,7 @@ def test_a_search_that_was_killed_goes_on_where_it_was(digits, tmp_path):
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL, "it was over before it could be killed"
         seen = len(list(cache.glob("*.json")))
-        assert enough <= seen < 12
+        assert enough <= seen < 4 * 2 + 10 * 2
     resumed = json.loads(command(digits, "--json", "--cache", cache).stdout)
     assert resumed["fits"] <= undisturbed["fits"] - seen
     assert resumed | {"fits": 0} == undisturbed | {"fits": 0}

@@ -55,12 +55,15 @@ class Cache:
             return None
         return record if isinstance(record, dict) else None
 
-    def put(self, key: str, record: Mapping[str, Any]) -> None:
-        """Keep a record."""
+    def put(self, records: Mapping[str, Mapping[str, Any]]) -> None:
+        """Keep records by key; those that come together are in place together, but for an instant."""
         if self._folder is not None:
             # Parameters that are objects are there for people to read; the key tells them apart.
-            text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False, default=repr)
-            write_atomically({self._folder / f"{key}.json": utf8(text)})
+            texts = {
+                key: json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False, default=repr)
+                for key, record in records.items()
+            }
+            write_atomically({self._folder / f"{key}.json": utf8(text) for key, text in texts.items()})
 
 
 def key_of(configuration: Mapping[str, Any]) -> str:

@@ -114,7 +114,10 @@ class FirstRounds:
 
     def _measured(self, outputs: HeldOutOutputs, confidence: ConfidenceFunction, seed: int) -> Measurement:
         """Thresholds from the validation points that are not for calibration; machine labels for the D_hyp points."""
-        scores, hyp_scores = confidence.score(outputs.validation), confidence.score(outputs.hyp)
+        try:
+            scores, hyp_scores = confidence.score(outputs.validation), confidence.score(outputs.hyp)
+        except _DIVERGED as error:
+            return failed(f"{type(error).__name__}: {error}")
         if np.isnan(scores).any() or np.isnan(hyp_scores).any():
             return failed(f"The scores of {type(confidence).__name__} are not numbers: its training diverged.")
         setting = ~self._calibration(confidence, seed)

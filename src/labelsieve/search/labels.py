@@ -128,7 +128,7 @@ class SearchLabels:
         answered = np.flatnonzero(state.asked & (state.source == HUMAN))
         labels = [self._codes.names[code] for code in state.label[answered]]
         pairs = zip(self._pool.ids[answered].tolist(), labels, strict=True)
-        self._cache.put(self._answers_key, {"labels": [list(pair) for pair in pairs]})
+        self._cache.put({self._answers_key: {"labels": [list(pair) for pair in pairs]}})
 
     def _labelled(self, points: Ints) -> Labelled:
         return Labelled(self._pool.take(points), self._ledger.state.label[points])

@@ -6,7 +6,7 @@ call of ``fit_together``, and go into the cache as soon as their chunk is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -40,7 +40,7 @@ class Phase:
         return self.combinations[self.choice.winner]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Trial:
     """One combination with one seed, and the key of what it depends on."""
 
@@ -68,7 +68,7 @@ class Phases:
         def methods(combination: Combination) -> dict[str, BaseEstimator]:
             return {"classifier": clone(self._rounds.methods.classifier).set_params(**combination)}
 
-        return self._run("training", combinations, methods, _measure_training, lambda _trials: (self._rounds,))
+        return self._run("training", combinations, methods, _measure_training, lambda: (self._rounds,))
 
     def confidence(self, combinations: Sequence[Combination], classifier: Combination) -> Phase:
         """Settings of the confidence function. The classifier of a seed is trained once, for all of them."""
@@ -79,8 +79,8 @@ class Phases:
                 "confidence": clone(self._rounds.methods.confidence).set_params(**combination),
             }
 
-        def with_outputs(trials: Sequence[_Trial]) -> tuple[Any, ...]:
-            return self._rounds, self._outputs(classifier, dict.fromkeys(trial.seed for trial in trials))
+        def with_outputs() -> tuple[Any, ...]:
+            return self._rounds, self._outputs(classifier)
 
         return self._run("confidence", combinations, methods, _measure_confidence, with_outputs)
 
@@ -90,7 +90,7 @@ class Phases:
         combinations: Sequence[Combination],
         methods: Callable[[Combination], dict[str, BaseEstimator]],
         measure: Callable[..., list[Measurement]],
-        common: Callable[[Sequence[_Trial]], tuple[Any, ...]],
+        common: Callable[[], tuple[Any, ...]],
     ) -> Phase:
         seeds = list(self._rounds.training)
         trials = [
@@ -102,10 +102,10 @@ class Phases:
         self._observer.phase_started(name, len(trials), len(known))
         missing = [trial for trial in trials if trial.key not in known]
         if missing:
-            for chunk, measurements in self._spread(measure, missing, common(missing)):
-                for trial, measurement in zip(chunk, measurements, strict=True):
-                    known[trial.key] = measurement
-                    self._keep(name, trial, measurement)
+            for chunk, measurements in self._spread(measure, missing, common()):
+                measured = dict(zip(chunk, measurements, strict=True))
+                self._keep(name, measured)
+                known |= {trial.key: measurement for trial, measurement in measured.items()}
                 self._observer.measured(len(chunk))
         outcomes = [
             Outcome([known[trial.key] for trial in trials[start : start + len(seeds)]])
@@ -115,8 +115,9 @@ class Phases:
         choice = choose(outcomes, settings.tolerance, generator(settings.random_state, f"ties, {name}"))
         return Phase(name, combinations, outcomes, choice)
 
-    def _outputs(self, classifier: Combination, seeds: Iterable[int]) -> dict[int, HeldOutOutputs]:
-        trials = [_Trial(classifier, seed, key="") for seed in seeds]
+    def _outputs(self, classifier: Combination) -> dict[int, HeldOutOutputs]:
+        """Of every seed, also where only some are needed: see ``_keep``."""
+        trials = [_Trial(classifier, seed, key="") for seed in self._rounds.training]
         outputs: dict[int, HeldOutOutputs] = {}
         for chunk, trained in self._spread(_outputs, trials, (self._rounds,)):
             for trial, one in zip(chunk, trained, strict=True):
@@ -139,12 +140,23 @@ class Phases:
             yield chunks[index], results
 
     def _recalled(self, key: str) -> Measurement | None:
-        measured = (self._cache.get(key) or {}).get("measured", {})
-        return Measurement(**measured) if set(measured) == _MEASURED else None
+        measured = (self._cache.get(key) or {}).get("measured")
+        return Measurement(**measured) if isinstance(measured, dict) and set(measured) == _MEASURED else None
 
-    def _keep(self, phase: str, trial: _Trial, measurement: Measurement) -> None:
-        about = {"phase": phase, "parameters": trial.parameters, "seed": trial.seed}
-        self._cache.put(trial.key, {**about, "measured": asdict(measurement)})
+    def _keep(self, phase: str, measured: Mapping[_Trial, Measurement]) -> None:
+        """A chunk at once: what is missing after an interruption is whole chunks, and fitted again in the same company.
+        Fits that share a tensor program need not come out the same to the last digit in another company."""
+        self._cache.put(
+            {
+                trial.key: {
+                    "phase": phase,
+                    "parameters": trial.parameters,
+                    "seed": trial.seed,
+                    "measured": asdict(measurement),
+                }
+                for trial, measurement in measured.items()
+            }
+        )
 
     def _keys(self, number: int, methods: dict[str, BaseEstimator]) -> list[str]:
         """One per seed: of everything that the measurement of these methods depends on."""

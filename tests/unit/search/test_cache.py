@@ -17,7 +17,7 @@ from labelsieve.search.cache import Cache, described, fingerprint, key_of
 def test_a_record_comes_back(tmp_path):
     cache = Cache(tmp_path / "made" / "on the way")
     assert cache.get("a") is None
-    cache.put("a", {"wrong": 3, "failure": None})
+    cache.put({"a": {"wrong": 3, "failure": None}, "b": {}})
     assert Cache(tmp_path / "made" / "on the way").get("a") == {"wrong": 3, "failure": None}
 
 
@@ -29,7 +29,7 @@ def test_a_record_that_cannot_be_read_is_missing(tmp_path, content):
 
 def test_without_a_folder_nothing_is_kept():
     cache = Cache(None)
-    cache.put("a", {"wrong": 3})
+    cache.put({"a": {"wrong": 3}})
     assert cache.get("a") is None
 
 
