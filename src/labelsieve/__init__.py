@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelsieve import annotators, audit, classifiers, confidence, errors, planner, queries, thresholds
+    from labelsieve import annotators, audit, classifiers, confidence, errors, executors, planner, queries, thresholds
     from labelsieve.annotators import SimulatedAnnotator
     from labelsieve.data.pool import Pool
     from labelsieve.engine.autolabel import autolabel, autolabel_many
     from labelsieve.engine.ledger import Ledger
     from labelsieve.engine.run import Evaluation, Run
     from labelsieve.reports.files import write_report
+    from labelsieve.search.searching import search
     from labelsieve.types import Outputs, RoundReport
 
 __version__ = "0.1.0"
@@ -35,8 +36,10 @@ __all__ = [
     "classifiers",
     "confidence",
     "errors",
+    "executors",
     "planner",
     "queries",
+    "search",
     "thresholds",
     "write_report",
 ]

@@ -9,6 +9,7 @@ LabelsieveError
 ├── OneClassError (RuntimeError)          every answer names the same class; ``.ledger`` as above
 ├── SplitReuseError (RuntimeError)        a held-out point was about to serve two purposes
 ├── LedgerError (RuntimeError)            an entry contradicts what the ledger already holds
+├── SearchError (RuntimeError)            no combination of a hyper-parameter search works
 └── NotFittedError (RuntimeError)         a method was used before ``fit``
 
 LabelsieveWarning (UserWarning)
@@ -66,6 +67,10 @@ class SplitReuseError(LabelsieveError, RuntimeError):
 
 class LedgerError(LabelsieveError, RuntimeError):
     """An entry contradicts what the ledger already holds."""
+
+
+class SearchError(LabelsieveError, RuntimeError):
+    """No combination of a hyper-parameter search works."""
 
 
 class NotFittedError(LabelsieveError, RuntimeError):

@@ -71,6 +71,12 @@ def create(group: str, name: str) -> Any:
     return getattr(import_module(module), attribute)()
 
 
+def name_of(group: str, method: Any) -> str | None:
+    """The name under which the class of this method is registered, if it is."""
+    target = f"{type(method).__module__}:{type(method).__qualname__}"
+    return next((name for name, known in _targets(group).items() if known == target), None)
+
+
 @cache
 def _targets(group: str) -> dict[str, str]:
     """Looked up once: finding entry points reads a file of every installed package."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,35 @@ def test_readme_shows_what_the_demo_prints(tmp_path):
     for line in done.stdout.splitlines():
         if line.strip() and "time" not in line and not line.startswith(("wrote", "To check")):
             assert line.rstrip() in readme
+
+
+def test_every_option_of_search_is_described():
+    shown = subprocess.run(
+        [sys.executable, "-m", "labelsieve", "search", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    options = set(re.findall(r"^  (--[\w-]+)", shown, re.MULTILINE))
+    assert len(options) > 20
+    page = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(--[\w-]+)`", page.partition("## All options")[2])) == options
+
+
+def test_the_grids_that_are_shown_are_those_that_ship():
+    tables = tomllib.loads((ROOT / "src" / "labelsieve" / "search" / "grids.toml").read_text(encoding="utf-8"))
+    shipped = {
+        (grid, method): {
+            name: ", ".join(value if isinstance(value, str) else json.dumps(value) for value in values)
+            for name, values in parameters.items()
+        }
+        for grid, table in tables.items()
+        for group in ("training", "confidence")
+        for method, parameters in table.get(group, {}).items()
+    }
+    page = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    shown = {
+        (row[1], row[2]): dict(re.findall(r"`(\w+)` ([^;|]+?)(?:;| *$)", row[3]))
+        for row in re.finditer(r"^\| `([\w-]+)` \| `([\w-]+)`[^|]*\| (.*) \|$", page, re.MULTILINE)
+    }
+    assert shown == shipped
 
 
 def test_nothing_is_left_to_fill_in():

@@ -21,6 +21,7 @@ def loaded_after(code: str) -> set[str]:
     [
         "import labelsieve.engine.autolabel",
         "import labelsieve.thresholds, labelsieve.queries, labelsieve.engine.ledger, labelsieve.annotators",
+        "import labelsieve.search, labelsieve.executors, labelsieve.cli.search, labelsieve.engine.sharding",
         "import labelsieve as ls; ls.autolabel, ls.confidence.Softmax, ls.Pool, ls.Outputs",
         "import numpy as np, labelsieve as ls\n"
         "x = np.random.default_rng(0).normal(size=(60, 2))\n"
@@ -28,8 +29,8 @@ def loaded_after(code: str) -> set[str]:
         "ls.autolabel(x, lambda ids: ids % 2, **settings)",
     ],
 )
-def test_without_torch(code):
-    assert "torch" not in loaded_after(code)
+def test_without_torch_and_ray(code):
+    assert not loaded_after(code) & {"torch", "ray"}
 
 
 def test_help_takes_less_than_half_a_second_of_processor_time():

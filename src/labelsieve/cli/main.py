@@ -61,6 +61,12 @@ def _plan(arguments: argparse.Namespace) -> int:
     return plan(arguments)
 
 
+def _search(arguments: argparse.Namespace) -> int:
+    from labelsieve.cli.search import search
+
+    return search(arguments)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="labelsieve",
@@ -87,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(run=_demo)
     _add_audit(commands)
     _add_plan(commands)
+    _add_search(commands)
     return parser
 
 
@@ -176,6 +183,58 @@ def _add_plan(commands: Any) -> None:
     )
     plan.add_argument("--json", action="store_true", help="print JSON")
     plan.set_defaults(run=_plan)
+
+
+def _add_search(commands: Any) -> None:
+    """The options of ``labelsieve search``; the library checks what they may be, and has the defaults of most."""
+    search = commands.add_parser(
+        "search",
+        help="find good parameters on labelled data",
+        description="Rehearse the first round of a run on labelled data, for every combination of a grid of parameters "
+        "and several seeds, and choose the combination that labels most within the tolerance: parameters of the "
+        "classifier first, then those of the confidence function. With --cache, a search that was cut off goes on "
+        "where it was.",
+    )
+    add = search.add_argument
+    add("--data", type=Path, required=True, metavar="FILE", help="points: a .npy file, features or images")
+    add(
+        "--labels", type=Path, required=True, metavar="FILE", help="their true labels, a .npy file: they play the human"
+    )
+    add("--classifier", default="auto", metavar="NAME", help="see docs/methods.md (default: %(default)s)")
+    add("--training", default="vanilla", metavar="NAME", help="train-time method of a network (default: %(default)s)")
+    add("--confidence", default="colander", metavar="NAME", help="confidence function (default: %(default)s)")
+    add("--thresholds", default="paper", metavar="NAME", help="threshold rule (default: %(default)s)")
+    add("--tolerance", type=float, default=0.05, metavar="E", help="share of wrong labels (default: %(default)s)")
+    add("--train-budget", type=int, default=500, metavar="N", help="of the run to come (default: %(default)s)")
+    add("--seed-size", type=int, metavar="N", help="labels in a first batch (default: 0.4 of the train budget)")
+    add(
+        "--validation-budget",
+        type=int,
+        default=500,
+        metavar="N",
+        help="points drawn from the data to calibrate and set thresholds (default: %(default)s)",
+    )
+    add(
+        "--hyp-budget",
+        type=int,
+        default=500,
+        metavar="N",
+        help="points drawn from the data to measure error and coverage on (default: %(default)s)",
+    )
+    add("--seeds", type=int, default=5, metavar="N", help="first batches for each combination (default: %(default)s)")
+    add("--grid", metavar="NAME|FILE", help="paper (the default), tiny-imagenet, extended, or a .toml file of your own")
+    add("--cache", type=Path, metavar="DIR", help="keep every measurement here as soon as it is known")
+    add("--chunk-size", type=int, default=16, metavar="N", help="fits done and kept together (default: %(default)s)")
+    add("--executor", choices=("local", "ray"), default="local", help="where to compute (default: %(default)s)")
+    add("--address", metavar="ADDR", help="a running Ray cluster (default: RAY_ADDRESS, else a local one is started)")
+    add("--workers", type=int, metavar="N", help="with Ray: pieces of work at a time (default: all it has room for)")
+    add("--gpus", type=float, default=0.0, metavar="G", help="with Ray: GPUs of each, 0.5 to share (default: none)")
+    add("--threads", type=int, default=1, metavar="N", help="processor threads of each (default: %(default)s)")
+    add("--device", default="auto", help="auto, cpu or cuda (default: %(default)s)")
+    add("--seed", type=_seed, default=0, metavar="S", help="another seed draws other points (default: %(default)s)")
+    add("--out", type=Path, metavar="FILE", help="also write everything measured to this JSON file")
+    add("--json", action="store_true", help="print JSON in place of tables")
+    search.set_defaults(run=_search)
 
 
 def _seed(text: str) -> int:

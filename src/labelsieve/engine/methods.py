@@ -102,7 +102,7 @@ def compose(
 def _classifier(classifier: Any, pool: Pool) -> Classifier:
     """A name, a classifier, a scikit-learn estimator or a factory of torch modules."""
     if isinstance(classifier, str):
-        name = _suited_to(pool.point_shape) if classifier == "auto" else classifier
+        name = suited_to(pool.point_shape) if classifier == "auto" else classifier
         created: Classifier = registry.create("classifier", name)
         return created
     if isinstance(classifier, Classifier):
@@ -128,7 +128,7 @@ def _classifier(classifier: Any, pool: Pool) -> Classifier:
     )
 
 
-def _suited_to(point_shape: tuple[int, ...]) -> str:
+def suited_to(point_shape: tuple[int, ...]) -> str:
     """Networks for images large enough to have something to convolve, logistic regression for the rest."""
     if len(point_shape) == 3 and point_shape[0] in (1, 3) and min(point_shape[1:]) >= _SMALLEST_IMAGE:
         raise ConfigurationError(

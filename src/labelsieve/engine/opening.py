@@ -15,19 +15,19 @@ from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Label
 
 
-def given_validation(validation: Any, pool: Pool) -> tuple[Pool | None, list[Any]]:
-    """Points and labels held out up front, if any."""
+def given_validation(validation: Any, pool: Pool, name: str = "validation") -> tuple[Pool | None, list[Any]]:
+    """Points and labels held out up front, if any; ``name`` is the argument they came in."""
     if validation is None:
         return None, []
     if not (isinstance(validation, (tuple, list)) and len(validation) == 2 and hasattr(validation[1], "__len__")):
-        raise DataError(f"validation must be a pair (X, y) of points and labels; got {type(validation).__name__}.")
-    given, labels = Pool(validation[0], name="validation data"), label_list(validation[1])
+        raise DataError(f"{name} must be a pair (X, y) of points and labels; got {type(validation).__name__}.")
+    given, labels = Pool(validation[0], name=f"{name} data"), label_list(validation[1])
     if given.point_shape != pool.point_shape:
         raise DataError(
-            f"Validation points must have the shape of pool points, {pool.point_shape}; got {given.point_shape}."
+            f"{name} points must have the shape of pool points, {pool.point_shape}; got {given.point_shape}."
         )
     if len(given) != len(labels):
-        raise DataError(f"Validation needs one label per point; got {len(given)} points and {len(labels)} labels.")
+        raise DataError(f"{name} needs one label per point; got {len(given)} points and {len(labels)} labels.")
     return given, labels
 
 

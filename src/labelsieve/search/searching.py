@@ -1,0 +1,182 @@
+"""``search``: from data and names to the best parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+from sklearn.base import clone
+
+from labelsieve.annotators.base import as_annotator
+from labelsieve.data.classes import declared_classes
+from labelsieve.data.pool import as_pool
+from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.methods import compose
+from labelsieve.engine.opening import given_validation
+from labelsieve.engine.settings import checked_settings
+from labelsieve.errors import ConfigurationError
+from labelsieve.executors import Executor, as_executor
+from labelsieve.search.cache import Cache
+from labelsieve.search.first_round import FirstRounds
+from labelsieve.search.grids import combinations
+from labelsieve.search.labels import SearchLabels
+from labelsieve.search.phases import Phases
+from labelsieve.search.progress import SearchObserver, search_observer
+from labelsieve.search.result import SearchResult
+from labelsieve.seeding import integer_seed
+from labelsieve.types import Label
+
+
+def search(
+    pool: Any,
+    annotator: Any,
+    *,
+    validation: tuple[Any, Any] | None = None,
+    hyp: tuple[Any, Any] | None = None,
+    classes: int | Iterable[Label] | None = None,
+    tolerance: float = 0.05,
+    delta: float = 0.05,
+    train_budget: int = 500,
+    seed_size: int | None = None,
+    validation_budget: int = 500,
+    hyp_budget: int = 500,
+    classifier: Any = "auto",
+    training: Any = "vanilla",
+    confidence: Any = "colander",
+    thresholds: Any = "paper",
+    calibration_fraction: float = 0.5,
+    seeds: int | Iterable[int] = 5,
+    grid: Any = None,
+    cache: str | PathLike[str] | None = None,
+    executor: Any = "local",
+    chunk_size: int = 16,
+    ledger: Ledger | None = None,
+    random_state: int = 0,
+    device: str = "auto",
+    progress: bool | SearchObserver = True,
+) -> SearchResult:
+    """Find parameters of a classifier and a confidence function by the first round of a run (the paper's protocol).
+
+    For each combination and seed, a first batch is drawn from the pool, the classifier trained on it, the confidence
+    function fitted on one part of the validation data and thresholds set on the other; error and coverage are measured
+    on the ``hyp`` data. Parameters of the classifier and its train-time method come first, judged by softmax; those of
+    the confidence function follow, with the former fixed. The highest mean coverage with a mean error within the
+    tolerance wins; see docs/search.md.
+
+    pool, annotator, classes, tolerance, delta, train_budget, seed_size, classifier, training, confidence, thresholds,
+        calibration_fraction, device: as for ``ls.autolabel``. Only the first batches are asked for, and no label of the
+        pool is reached in any other way.
+    validation, hyp: pairs (X, y) outside the pool, for thresholds and to measure on. One that is None is drawn from the
+        pool and asked for, ``validation_budget`` or ``hyp_budget`` points.
+    seeds: how many first batches, or a list of the ``random_state`` of the runs they are of.
+    grid: what to try. The name of a grid that comes with the package (``"paper"``, the default; ``"tiny-imagenet"``,
+        ``"extended"``), the path of a TOML file, or a mapping whose values replace those of the shipped grid, such as
+        ``{"confidence": {"colander": {"alpha": [1, 10]}}}``.
+    cache: a folder in which every measurement is kept as soon as it is known, so that a search that was cut off goes on
+        where it was. Answers of people are kept there, too.
+    executor: ``"local"``, ``"ray"``, or an instance such as ``ls.executors.RayExecutor(address="auto")``.
+    chunk_size: fits that are done, and kept, together. More are faster on a GPU; fewer lose less to an interruption.
+    ledger: ``error.ledger`` of a search whose annotator failed; what was answered is not asked for again.
+    """
+    pool = as_pool(pool)
+    answering, names = as_annotator(annotator), declared_classes(classes)
+    given_validation_data = given_validation(validation, pool)
+    given_hyp = given_validation(hyp, pool, "hyp")
+    settings = checked_settings(
+        pool_size=len(pool),
+        n_given_validation=len(given_validation_data[1]),
+        n_classes=None if names is None else len(names),
+        tolerance=tolerance,
+        delta=delta,
+        # Only the first batch is asked for; the budget of the run to come says how large it is if nobody else does.
+        train_budget=train_budget if seed_size is None else seed_size,
+        validation_budget=validation_budget,
+        certified_rounds=1,
+        seed_size=seed_size,
+        batch_size=None,
+        calibration_fraction=calibration_fraction,
+        max_rounds=1,
+        label_rest=False,
+        random_state=random_state,
+    )
+    chosen_seeds, chunk_size = _seeds(seeds, settings.random_state), _whole("chunk_size", chunk_size)
+    methods = compose(
+        pool,
+        settings,
+        device,
+        classifier=classifier,
+        training=training,
+        confidence=confidence,
+        thresholds=thresholds,
+        query="random",
+    )
+    of_classifier, of_confidence = combinations(grid, methods.classifier, methods.confidence)
+    plan = methods.plan(settings, "reuse", is_given=True)
+    methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
+    for combination in of_confidence:
+        clone(methods.confidence).set_params(**combination).check_parameters()
+    doing, keeping = as_executor(executor), Cache(cache)
+    labels = SearchLabels(
+        pool,
+        answering,
+        given_validation_data,
+        given_hyp,
+        _whole("hyp_budget", hyp_budget),
+        names,
+        settings,
+        Ledger() if ledger is None else ledger,
+        keeping,
+    )
+    with _ready(doing, is_ours=doing is not executor):
+        first_batches, validation_points, hyp_points = labels.collect(chosen_seeds)
+        rounds = FirstRounds(first_batches, validation_points, hyp_points, labels.n_classes, methods, settings)
+        with search_observer(progress) as observer:  # not before: nothing moves on the screen while people answer
+            phases = Phases(rounds, doing, keeping, observer, chunk_size)
+            trained = phases.training(of_classifier)
+            fitted = phases.confidence(of_confidence, trained.chosen)
+    return SearchResult(
+        training=trained,
+        post_hoc=fitted,
+        classifier=clone(methods.classifier).set_params(**trained.chosen),
+        confidence=clone(methods.confidence).set_params(**fitted.chosen),
+        tolerance=settings.tolerance,
+        seeds=chosen_seeds,
+        human_labels=labels.asked,
+        fits=phases.fits,
+    )
+
+
+@contextmanager
+def _ready(executor: Executor, is_ours: bool) -> Iterator[None]:
+    """Ready to work inside; closed afterwards, unless it is somebody else's."""
+    executor.open()
+    try:
+        yield
+    finally:
+        if is_ours:
+            executor.close()
+
+
+def _seeds(seeds: Any, random_state: int) -> tuple[int, ...]:
+    """A list as it is; a count as that many seeds made of ``random_state``."""
+    if _is_whole(seeds, 1):
+        return tuple(integer_seed(random_state, "search", number) for number in range(int(seeds)))
+    listed = list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, str) else []
+    if not listed or not all(_is_whole(seed, 0) for seed in listed):
+        raise ConfigurationError(f"seeds must be a whole number from 1 on, or a list of whole numbers; got {seeds!r}.")
+    if len(set(listed)) < len(listed):
+        raise ConfigurationError(f"seeds must differ from each other, or they say the same twice; got {listed}.")
+    return tuple(int(seed) for seed in listed)
+
+
+def _whole(name: str, value: Any) -> int:
+    if not _is_whole(value, 1):
+        raise ConfigurationError(f"{name} must be a whole number from 1 on; got {value!r}.")
+    return int(value)
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
