@@ -20,6 +20,8 @@ from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.loop import batches, minimise, own_randomness, repeatable_kernels, resolve_device
 from labelsieve.types import Array, Ints, Outputs
 
+_TYPES_OF_TORCH = [np.dtype(name) for name in ("u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?")]
+
 
 class _WeightAverage:
     """The mean of a module's weights at the ends of its last epochs, if a train-time method wants it."""
@@ -132,11 +134,9 @@ class TorchClassifier(Classifier):
 
     @torch.inference_mode()
     def _outputs(self, x: Array) -> Outputs:
+        raw = self._raw_tensor(x)
         with repeatable_kernels():
-            parts = [
-                self._forward(self._to_tensor(x[start : start + self.scoring_batch]))
-                for start in range(0, len(x), self.scoring_batch)
-            ]
+            parts = [self._forward(self._network_input(part)) for part in torch.split(raw, self.scoring_batch)]
         logits = torch.cat([part[0] for part in parts]).float().cpu().numpy()
         features = torch.cat([part[1] for part in parts]).float().flatten(1).cpu().numpy()
         return Outputs(logits, features)
@@ -158,9 +158,17 @@ class TorchClassifier(Classifier):
 
     def _to_tensor(self, x: Array) -> torch.Tensor:
         """Scaled, channels first, on the device."""
-        scaled = self.scaler_(x)
+        return self._network_input(self._raw_tensor(x))
+
+    def _raw_tensor(self, x: Array) -> torch.Tensor:
+        """The points as they are, on the device; nothing is copied on the CPU if torch knows their type."""
+        known = x.dtype in _TYPES_OF_TORCH
+        # Torch warns of arrays that must not be written to, although nobody will: those are copied, too.
+        return torch.from_numpy(np.require(x, None if known else np.float64, ["C", "W"])).to(self.device_)
+
+    def _network_input(self, raw: torch.Tensor) -> torch.Tensor:
+        """Scaled, channels first."""
+        scaled = self.scaler_.tensor(raw)
         if scaled.ndim == 3:
-            scaled = scaled[:, None]
-        elif scaled.ndim == 4:
-            scaled = np.moveaxis(scaled, 3, 1)
-        return torch.from_numpy(np.ascontiguousarray(scaled)).to(self.device_)
+            return scaled[:, None]
+        return scaled.movedim(3, 1).contiguous() if scaled.ndim == 4 else scaled
