@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,7 +27,7 @@ from labelsieve.engine.scoring import PoolScores, score_pool
 from labelsieve.queries import MarginRandom
 
 N_CLASSES = 10
-BLOCK = 50_000
+BLOCK = 32_768
 """Points written, or timed, at a time. Both ways take turns block by block, so that a busy machine slows both."""
 
 
@@ -81,12 +80,18 @@ def scoring_time(path: Path, n: int, dim: int) -> dict[str, Any]:
     network, pool = trained(dim), ls.Pool(path)
     x = np.load(path)
     bare_forward(network, x[:BLOCK])
-    from_disk = in_memory = 0.0
+    in_memory, from_disk = [], []
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(n, start + BLOCK))
-        in_memory += seconds(lambda rows=rows: bare_forward(network, x[rows[0] : rows[-1] + 1]))
-        from_disk += seconds(lambda rows=rows: ours(pool, rows, network))
-    return row(f"score {n:,} × {dim} from disk", from_disk, in_memory, "s", "naive: forward pass alone, in memory")
+        in_memory.append(seconds(lambda rows=rows: bare_forward(network, x[rows[0] : rows[-1] + 1])) / len(rows))
+        from_disk.append(seconds(lambda rows=rows: ours(pool, rows, network)) / len(rows))
+    return row(
+        f"score {n:,} × {dim} from disk",
+        float(np.median(from_disk)) * n,
+        float(np.median(in_memory)) * n,
+        "s",
+        "medians over blocks; naive: forward pass alone, in memory",
+    )
 
 
 def peak_memory(path: Path, n: int, dim: int) -> dict[str, Any]:
@@ -106,16 +111,23 @@ def peak_memory(path: Path, n: int, dim: int) -> dict[str, Any]:
 
 
 def growth(way: str, path: Path, dim: int) -> float:
-    """In MB, from what this process takes now to the most it ever took."""
+    """In MB, from what this process takes now to the most it ever took (``ru_maxrss`` would count its parent, too)."""
     network = trained(dim)
     bare_forward(network, np.zeros((2048, dim), dtype=np.float16))
-    resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    before = memory("VmRSS")
     if way == "ours":
         pool = ls.Pool(path)
         ours(pool, np.arange(len(pool)), network)
     else:
         naive(path, network)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - resident) / 2**20
+    return memory("VmHWM") - before
+
+
+def memory(what: str) -> float:
+    """A line of Linux's account of this process, in MB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(what))
+    return int(line.split()[1]) / 1024
 
 
 class Watch(Observer):
@@ -144,7 +156,7 @@ class Watch(Observer):
 def bookkeeping(n: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     y = rng.integers(N_CLASSES, size=n)
-    x = (rng.normal(size=(n, 2)) + 8 * np.c_[y % 4, y // 4]).astype(np.float32)
+    x = (rng.normal(size=(n, N_CLASSES)) + 6 * np.eye(N_CLASSES)[y]).astype(np.float32)
     annotator, watch = ls.SimulatedAnnotator(y), Watch()
     started = time.perf_counter()
     run = ls.autolabel(
@@ -156,17 +168,14 @@ def bookkeeping(n: int) -> dict[str, Any]:
     ours = time.perf_counter() - started - watch.costly
     scores, predicted = rng.random(n), y
     naive = seconds(lambda: one_object_per_point(scores, predicted))
-    note = (
-        f"all of a run of {len(run.rounds)} rounds but training and scoring, {run.coverage:.0%} labelled by machine; "
-    )
+    note = f"a run of {len(run.rounds)} rounds but for train and score, {run.coverage:.0%} labelled by machine; "
     return row(f"bookkeeping, {n:,} points", ours, naive, "s", note + "naive: one round, an object per point")
 
 
 def one_object_per_point(scores: np.ndarray, predicted: np.ndarray) -> None:
     """Question, machine labels and table of one round, the way a first version would do it."""
-    points = [
-        {"id": i, "score": float(s), "label": int(c)} for i, (s, c) in enumerate(zip(scores, predicted, strict=True))
-    ]
+    both = enumerate(zip(scores, predicted, strict=True))
+    points = [{"id": number, "score": float(score), "label": int(label)} for number, (score, label) in both]
     asked = {point["id"] for point in sorted(points, key=lambda point: point["score"])[:1000]}
     ledger = [{**point, "source": "machine"} for point in points if point["score"] > 0.1 and point["id"] not in asked]
     pd.DataFrame(ledger)

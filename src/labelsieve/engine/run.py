@@ -93,14 +93,15 @@ class Run:
         """One row per labelled point of the pool: id, label, source, role, round, confidence, threshold."""
         state = self._state
         rows = np.flatnonzero(state.source[: state.n_pool])
-        source = np.array(["", "human", "machine"])[state.source[rows]]
-        roles = np.array(["", *(role.name.lower() for role in Role)])
+        # Codes are looked up in an index of names: a column of strings made one by one takes most of a second.
+        sources = pd.Index(["", "human", "machine"])
+        roles = pd.Index(["machine", *(role.name.lower() for role in Role)])
         return pd.DataFrame(
             {
                 "id": self.pool_ids[rows],
-                "label": self._names()[state.label[rows]],
-                "source": source,
-                "role": np.where(source == "human", roles[state.role[rows]], "machine"),
+                "label": pd.Index(self.classes).take(state.label[rows]),
+                "source": sources.take(state.source[rows]),
+                "role": roles.take(np.where(state.source[rows] == HUMAN, state.role[rows], 0)),
                 "round": state.round_number[rows],
                 "confidence": state.score[rows],
                 "threshold": state.threshold[rows],
@@ -121,7 +122,7 @@ class Run:
         table = pd.DataFrame(
             {
                 "id": self.pool_ids[rows],
-                "label": self._names()[state.label[rows]],
+                "label": pd.Index(self.classes).take(state.label[rows]),
                 "round": state.round_number[rows],
                 "confidence": state.score[rows],
                 "wrong": state.label[rows] != truth[rows],
@@ -134,12 +135,6 @@ class Run:
             per_round=_error_by(table, "round", [report.number for report in self.rounds]),
             wrong=table[table["wrong"]].drop(columns="wrong").reset_index(drop=True),
         )
-
-    def _names(self) -> Array:
-        names = self._state.classes
-        if all(isinstance(name, int) for name in names):
-            return np.asarray(names)
-        return np.asarray(names, dtype=object)
 
     def _truth_codes(self, y_true: Any) -> Ints:
         if isinstance(y_true, Mapping):
