@@ -39,7 +39,8 @@ class InputScaler:
 
     def __call__(self, x: Array) -> Floats:
         """The scaled points in single precision."""
-        columns = _columns(x).astype(self._mean.dtype)
+        with np.errstate(over="ignore"):  # what is too large for single precision is brought near anyway
+            columns = _columns(x).astype(self._mean.dtype)
         near: Floats = _scaled(columns, self._mean, self._spread).astype(np.float32)
         return near.reshape(x.shape)
 

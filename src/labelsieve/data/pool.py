@@ -86,7 +86,7 @@ def _refuse_unusable(source: Source, name: str) -> None:
         raise DataError(f"The {name} must hold at least one point with at least one value; got {shape}.")
     if dtype.kind not in "buif":
         raise DataError(f"The {name} must be numeric; got dtype {dtype}. Turn texts and categories into numbers first.")
-    if dtype.kind == "f":
+    if dtype.kind == "f" or source.may_have_gaps:
         _refuse_non_finite(source, name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import closing
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Source(ABC):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     ids: Array | None = None
+    may_have_gaps: ClassVar[bool] = False
+    """Whether a value can be missing, whatever its type; reading it then raises ``DataError``."""
 
     @final
     def take(self, rows: Ints) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class ParquetFile(Source):
     The column ``id``, or the index that pandas saved, names the points. Row groups without a row that is asked for are
     skipped; inside one, Parquet can only be read from its start.
     """
+
+    may_have_gaps: ClassVar[bool] = True
 
     def __init__(self, path: Path) -> None:
         self._path = path
