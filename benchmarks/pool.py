@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,14 @@ def write_points(path: Path, n: int, dim: int) -> None:
         np.lib.format.write_array_header_1_0(file, header)
         for start in range(0, n, BLOCK):
             block[: n - start].tofile(file)
+        file.flush()
+        os.fsync(file.fileno())  # what is not written yet cannot be forgotten
+
+
+def forget(path: Path) -> None:
+    """Out of the system's cache, so that it has to be read from disk again."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def trained(dim: int) -> TorchClassifier:
@@ -84,6 +93,7 @@ def scoring_time(path: Path, n: int, dim: int) -> dict[str, Any]:
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(n, start + BLOCK))
         in_memory.append(seconds(lambda rows=rows: bare_forward(network, x[rows[0] : rows[-1] + 1])) / len(rows))
+        forget(path)
         from_disk.append(seconds(lambda rows=rows: ours(pool, rows, network)) / len(rows))
     return row(
         f"score {n:,} × {dim} from disk",

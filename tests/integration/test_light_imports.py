@@ -32,6 +32,16 @@ def test_without_torch(code):
     assert "torch" not in loaded_after(code)
 
 
+def test_readers_of_files_are_needed_only_for_such_files():
+    loaded_after(
+        "import sys\nsys.modules['pyarrow'] = sys.modules['PIL'] = None\n"
+        "import numpy as np, labelsieve as ls\n"
+        "x = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "settings = {'train_budget': 20, 'validation_budget': 20, 'thresholds': 'paper', 'progress': False}\n"
+        "assert len(ls.autolabel(x, lambda ids: ids % 2, **settings).labels)"
+    )
+
+
 def test_help_takes_less_than_half_a_second_of_processor_time():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(

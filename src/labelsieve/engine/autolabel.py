@@ -53,7 +53,8 @@ def autolabel(
 ) -> Run:
     """Label a pool with few human labels and as many machine labels as the tolerance allows.
 
-    pool: features (n, d), images (n, h, w[, c]), or an ``ls.Pool`` with ids.
+    pool: features (n, d), images (n, h, w[, c]), the path of a .npy or .parquet file or of a folder of images, or an
+        ``ls.Pool`` with ids.
     annotator: an object with ``label(ids)``, or a function of ids; answers with one label per id.
     classes: names, a count (0 to count - 1), or None to learn them from the answers.
     tolerance: the share of wrong machine labels you accept (ε).
