@@ -105,8 +105,14 @@ class TestEverySource:
         assert pool.fingerprint() == Pool(points, ids=pool.ids).fingerprint()
 
 
-def test_arrays_are_not_copied():
-    assert np.shares_memory(Pool(X).take(np.arange(10, 20)), X)
+def test_arrays_are_kept_as_they_are_and_cannot_be_changed_through_what_is_read():
+    x = X.copy()
+    pool = Pool(x)
+    x[3] = 7.0
+    taken = pool.take(np.arange(N))
+    np.testing.assert_array_equal(taken[3], [7.0] * 4)
+    taken[:] = 0.0
+    np.testing.assert_array_equal(x[4:], X[4:])
 
 
 def test_changes_in_a_private_map_stay(tmp_path):

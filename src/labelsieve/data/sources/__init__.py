@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ from labelsieve.errors import DataError
 
 def as_source(data: Any, name: str) -> Source:
     """An array as it is, or the file or folder at a path. What is not used is not imported."""
-    if not isinstance(data, (str, Path)):
-        from labelsieve.data.sources.array import array_source
+    if not isinstance(data, (str, os.PathLike)):
+        from labelsieve.data.sources.array import ArraySource
 
-        return array_source(data, name)
+        return ArraySource(data, name)
     path = Path(data)
     if not path.exists():
         raise DataError(f"The {name} must be at a path that exists; there is nothing at {str(path)!r}.")

@@ -12,49 +12,32 @@ from labelsieve.errors import DataError
 from labelsieve.types import Array, Ints, to_numpy
 
 
-def array_source(data: Any, name: str) -> Source:
-    """Anything numpy takes for an array; nothing is copied if it is one."""
-    if isinstance(data, np.memmap):
-        return MappedArray(data)
-    try:
-        return ArrayInMemory(to_numpy(data))
-    except ValueError as error:
-        raise DataError(f"The {name} must be one array, every point of the same shape: {error}") from error
+class ArraySource(Source):
+    """Anything numpy takes for an array, ``np.load(path, mmap_mode="r")`` included; kept as it is, not copied."""
 
-
-class ArrayInMemory(Source):
-    """A numpy array; chunks without gaps are views of it."""
-
-    def __init__(self, data: Array) -> None:
-        self._data = data
-        self.shape, self.dtype = data.shape, data.dtype
+    def __init__(self, data: Any, name: str) -> None:
+        try:
+            self._data = data if isinstance(data, np.memmap) else to_numpy(data)
+        except ValueError as error:
+            raise DataError(f"The {name} must be one array, every point of the same shape: {error}") from error
+        self.shape, self.dtype = self._data.shape, self._data.dtype.newbyteorder("=")
 
     def _chunks(self, rows: Ints, size: int) -> Chunks:
-        for start in range(0, len(rows), size):
-            yield self._data[as_index(rows[start : start + size])]
+        return copied_chunks(self._data, rows, size)
 
 
-class MappedArray(Source):
-    """An array of a file that was mapped into memory (``np.load(path, mmap_mode="r")``)."""
+def copied_chunks(data: Array, rows: Ints, size: int) -> Chunks:
+    """Copies in native byte order: nobody can change the pool through them, and a file that is mapped into memory is
+    read here and not where a view of it is first used.
 
-    def __init__(self, data: np.memmap[Any, Any]) -> None:
-        self._data = data
-        self.shape, self.dtype = data.shape, data.dtype.newbyteorder("=")
-
-    def _chunks(self, rows: Ints, size: int) -> Chunks:
-        yield from mapped_chunks(self._data, rows, size)
-
-
-def mapped_chunks(data: np.memmap[Any, Any], rows: Ints, size: int) -> Chunks:
-    """Copies of the rows, in native byte order, so that reading happens here and not where a view is first used.
-
-    A page that was touched counts as memory of this process until it is given back, which therefore happens after
-    each chunk: otherwise a pool would end up in memory as a whole.
+    A page of a map that was touched counts as memory of this process until it is given back, which therefore happens
+    after each chunk: otherwise the pool would end up in memory as a whole.
     """
     native = data.dtype.newbyteorder("=")
     for start in range(0, len(rows), size):
         points = np.array(data[as_index(rows[start : start + size])], dtype=native, order="C")
-        _give_back_pages(data)
+        if isinstance(data, np.memmap):
+            _give_back_pages(data)
         yield points
 
 

@@ -55,6 +55,6 @@ class Source(ABC):
 
 
 def as_index(rows: Ints) -> Ints | slice:
-    """Increasing rows as a slice if there is no gap between them, since numpy then need not gather."""
+    """Increasing rows, as a slice if there is no gap between them: numpy then reads in one go."""
     first, end = int(rows[0]), int(rows[-1]) + 1
     return slice(first, end) if end - first == len(rows) else rows

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,21 @@ _SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".
 _CHANNELS = {"L": (), "RGB": (3,)}
 """Pillow's names for what is read: grey and colour, one byte per pixel and channel."""
 _DECODERS = min(8, os.cpu_count() or 1)
+_HEADERS_AT_ONCE = 4096
 _SHOWN = 5
 _UNREADABLE = (OSError, SyntaxError, ValueError)
 """What Pillow raises for files that are broken; SyntaxError is its word for a bad PNG."""
+
+
+class Header(NamedTuple):
+    """What an image file says of itself before its pixels."""
+
+    width: int
+    height: int
+    mode: str
+
+    def __str__(self) -> str:
+        return f"{self.width} × {self.height} {self.mode}"
 
 
 class ImageFolder(Source):
@@ -35,8 +47,8 @@ class ImageFolder(Source):
         names = sorted(_image_paths(path))
         if not names:
             raise DataError(f"The folder {str(path)!r} must hold images ({', '.join(_SUFFIXES)}); it holds none.")
-        (width, height), mode = self._common_header(names)
-        self.shape = (len(names), height, width, *_CHANNELS[mode])
+        header = self._common_header(names)
+        self.shape = (len(names), header.height, header.width, *_CHANNELS[header.mode])
         self.dtype = np.dtype(np.uint8)
         self.ids = np.asarray(names)
 
@@ -59,29 +71,39 @@ class ImageFolder(Source):
             return False
         return True
 
-    def _common_header(self, names: list[str]) -> tuple[tuple[int, int], str]:
+    def _common_header(self, names: list[str]) -> Header:
+        """What stands in all headers; a few thousand are in memory at a time."""
+        first: Header | None = None
+        unreadable: list[str] = []
+        odd: list[tuple[str, Header]] = []
         with ThreadPoolExecutor(_DECODERS) as readers:
-            headers = list(readers.map(self._header, names))
-        self._refuse_unreadable([name for name, header in zip(names, headers, strict=True) if header is None])
-        expected = headers[0]
-        assert expected is not None
-        if expected[1] not in _CHANNELS:
+            for start in range(0, len(names), _HEADERS_AT_ONCE):
+                block = names[start : start + _HEADERS_AT_ONCE]
+                for name, header in zip(block, readers.map(self._header, block), strict=True):
+                    first = first or header
+                    if header is None:
+                        unreadable.append(name)
+                    elif header != first and not odd:
+                        odd.append((name, header))
+        self._refuse_unreadable(unreadable)
+        assert first is not None
+        if first.mode not in _CHANNELS:
             raise DataError(
-                f"Images must be grey or RGB (Pillow's modes L and RGB); {names[0]!r} is {expected[1]}. "
+                f"Images must be grey or RGB (Pillow's modes L and RGB); {names[0]!r} is {first.mode}. "
                 "Convert them first: image.convert('RGB')."
             )
-        for name, header in zip(names, headers, strict=True):
-            if header != expected:
-                raise DataError(
-                    f"Images must have one size and mode; {names[0]!r} is {_described(expected)} and {name!r} is "
-                    f"{_described(header)}. Resize and convert them to the same first."
-                )
-        return expected
+        if odd:
+            name, header = odd[0]
+            raise DataError(
+                f"Images must have one size and mode; {names[0]!r} is {first} and {name!r} is {header}. "
+                "Resize and convert them to the same first."
+            )
+        return first
 
-    def _header(self, name: str) -> tuple[tuple[int, int], str] | None:
+    def _header(self, name: str) -> Header | None:
         try:
             with _pillow().open(self._folder / name) as image:
-                return image.size, image.mode
+                return Header(image.width, image.height, image.mode)
         except _UNREADABLE:
             return None
 
@@ -99,11 +121,6 @@ def _image_paths(folder: Path) -> Iterator[str]:
     for path in folder.rglob("*"):
         if path.suffix.lower() in _SUFFIXES and not path.name.startswith(".") and path.is_file():
             yield path.relative_to(folder).as_posix()
-
-
-def _described(header: Any) -> str:
-    (width, height), mode = header
-    return f"{width} × {height} {mode}"
 
 
 def _pillow() -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labelsieve.data.sources.array import mapped_chunks
+from labelsieve.data.sources.array import copied_chunks
 from labelsieve.data.sources.base import Chunks, Source
 from labelsieve.errors import DataError
 from labelsieve.types import Ints
@@ -28,7 +28,7 @@ class NpyFile(Source):
                 f"{str(self._path)!r} must not change while it is in use; it held {self.dtype} of shape {self.shape} "
                 f"and now holds {mapped.dtype} of shape {mapped.shape}."
             )
-        yield from mapped_chunks(mapped, rows, size)
+        yield from copied_chunks(mapped, rows, size)
 
     def _mapped(self) -> np.memmap[Any, Any]:
         """Refuses pickled objects, which could run code, and files that are shorter than they say."""
