@@ -31,6 +31,7 @@ install: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/confidence.py
+	$(BIN)/python benchmarks/pool.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

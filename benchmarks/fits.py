@@ -67,7 +67,7 @@ def results(device: str, quick: bool = False) -> list[Row]:
     """Ours beside the naive way. What takes long alone is measured for few epochs or members and multiplied."""
     gpu = device == "cuda"
     one_by_one(colander_requests(GRID[:1], 1, 200, 20, epochs=2, device=device, **PAPER))  # first use is slow
-    return [*_colander(device, gpu, quick), *_networks(device, gpu, quick), *_dirichlet(gpu)]
+    return [*_colander(device, gpu, quick), *_networks(device, gpu), *_dirichlet(gpu)]
 
 
 def _colander(device: str, gpu: bool, quick: bool) -> list[Row]:
@@ -106,7 +106,7 @@ def _colander(device: str, gpu: bool, quick: bool) -> list[Row]:
     return rows
 
 
-def _networks(device: str, gpu: bool, quick: bool) -> list[Row]:
+def _networks(device: str, gpu: bool) -> list[Row]:
     lenet = TorchClassifier(LeNet5(), epochs=50, device=device)
     x, y = synthetic_images(500, (28, 28))
     alone = seconds(lambda: lenet.fit(x, y, 10, seed=0))

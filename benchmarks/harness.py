@@ -86,10 +86,8 @@ def _device_name(device: str) -> str:
         import torch
 
         return str(torch.cuda.get_device_name())
-    model = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").open() if line.startswith("model name")), "CPU"
-    )
-    return model
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "CPU")
 
 
 def _wait_for_gpu() -> None:

@@ -33,6 +33,28 @@ def test_without_torch_and_ray(code):
     assert not loaded_after(code) & {"torch", "ray"}
 
 
+WITHOUT_READERS = """
+import sys
+
+class NotInstalled:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pyarrow", "PIL"):
+            raise ImportError(name)
+
+sys.meta_path.insert(0, NotInstalled())
+import numpy as np
+import labelsieve as ls
+
+x = np.random.default_rng(0).normal(size=(60, 2))
+run = ls.autolabel(x, lambda ids: ids % 2, train_budget=20, validation_budget=20, thresholds="paper", progress=False)
+assert run.human_labels == 40, run
+"""
+
+
+def test_readers_of_files_are_needed_only_for_such_files():
+    assert {"pyarrow", "PIL"}.isdisjoint(loaded_after(WITHOUT_READERS))
+
+
 def test_help_takes_less_than_half_a_second_of_processor_time():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(

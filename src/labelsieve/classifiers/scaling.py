@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
 import numpy as np
 
-from labelsieve.classifiers.base import flattened
 from labelsieve.types import Array, Floats
+
+if TYPE_CHECKING:
+    import torch
 
 _FARTHEST = 10.0
 """In standard deviations: a feature that hardly varies in training must not drown the others elsewhere."""
+_LARGEST_OFFSET = 100.0
+"""In standard deviations: how far from 0 a mean may lie for single precision, whose 24 bits then leave an error of less
+than 0.00001 standard deviations. Farther out (time stamps) the offset would swallow the differences."""
+_SINGLE_RANGE = (1e-30, 1e30)
+"""Standard deviations single precision can divide by."""
+
+ArrayOrTensor = TypeVar("ArrayOrTensor", Array, "torch.Tensor")
 
 
 class InputScaler:
-    """Centres and scales each feature, or each channel of images, to unit variance."""
+    """Centres and scales each feature, or each channel of images, to unit variance.
+
+    In single precision where that is exact enough, in double precision elsewhere.
+    """
 
     def __init__(self, x: Array) -> None:
-        columns = self._columns(x).astype(np.float64)
-        self._mean, spread = columns.mean(axis=0), columns.std(axis=0)
-        self._spread = np.where(spread > 0, spread, 1.0)
+        columns = _columns(x).astype(np.float64)
+        mean, spread = columns.mean(axis=0), columns.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        smallest, largest = _SINGLE_RANGE
+        single = (np.abs(mean) <= _LARGEST_OFFSET * spread) & (spread > smallest) & (spread < largest)
+        precision = np.float32 if single.all() else np.float64
+        self._mean, self._spread = mean.astype(precision), spread.astype(precision)
 
     def __call__(self, x: Array) -> Floats:
-        # In double precision until centred: large offsets (time stamps) would swallow the differences.
-        scaled = (self._columns(x) - self._mean) / self._spread
-        near: Floats = np.clip(scaled, -_FARTHEST, _FARTHEST).astype(np.float32)
+        """The scaled points in single precision."""
+        with np.errstate(over="ignore"):  # what is too large for single precision is brought near anyway
+            columns = _columns(x).astype(self._mean.dtype)
+        near: Floats = _scaled(columns, self._mean, self._spread).astype(np.float32)
         return near.reshape(x.shape)
 
-    @staticmethod
-    def _columns(x: Array) -> Array:
-        """Features as they are; all pixels of a channel as one column."""
-        if x.ndim == 2:
-            return x
-        return flattened(x).reshape(-1, x.shape[3] if x.ndim == 4 else 1)
+    def tensor(self, x: torch.Tensor) -> torch.Tensor:
+        """The same for a tensor, on its device: points travel faster as they were stored than scaled."""
+        import torch
+
+        mean, spread = (torch.from_numpy(values).to(x.device) for values in (self._mean, self._spread))
+        return _scaled(_columns(x).to(mean.dtype), mean, spread).float().reshape(x.shape)
+
+
+def _scaled(columns: ArrayOrTensor, mean: ArrayOrTensor, spread: ArrayOrTensor) -> ArrayOrTensor:
+    centred = columns - mean
+    centred /= spread
+    return centred.clip(-_FARTHEST, _FARTHEST)
+
+
+def _columns(x: ArrayOrTensor) -> ArrayOrTensor:
+    """Features as they are; all pixels of a channel as one column."""
+    return x if x.ndim == 2 else x.reshape(-1, x.shape[3] if x.ndim == 4 else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import warnings
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -17,10 +18,12 @@ from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.classifiers.torch_fitting import Recipe, logits_and_features, train
 from labelsieve.classifiers.training.base import TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
-from labelsieve.errors import ConfigurationError
+from labelsieve.errors import ConfigurationError, SmallerBatchWarning
 from labelsieve.fitting.devices import check_precision, kernels, members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.members import OptimiserSettings, neighbours_first
 from labelsieve.types import Array, Ints, Outputs
+
+_TYPES_OF_TORCH = [np.dtype(name) for name in ("u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?")]
 
 
 class TorchClassifier(Classifier):
@@ -137,13 +140,25 @@ class TorchClassifier(Classifier):
     @torch.inference_mode()
     def _outputs(self, x: Array) -> Outputs:
         with kernels(self.precision, self.device_):
-            parts = [
-                logits_and_features(self.module_, self._to_tensor(x[start : start + self.scoring_batch]))
-                for start in range(0, len(x), self.scoring_batch)
-            ]
+            parts = self._in_parts(self._raw_tensor(x), self.scoring_batch)
         logits = torch.cat([part[0] for part in parts]).float().cpu().numpy()
         features = torch.cat([part[1] for part in parts]).float().flatten(1).cpu().numpy()
         return Outputs(logits, features)
+
+    def _in_parts(self, raw: torch.Tensor, size: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Logits and features of so many points at a time, or of fewer where the device has no room for them."""
+        try:
+            return [logits_and_features(self.module_, self._network_input(part)) for part in torch.split(raw, size)]
+        except torch.OutOfMemoryError:
+            if size == 1:
+                raise
+        warnings.warn(
+            f"The device ran out of memory with {size} points at once; going on with {size // 2}. "
+            "A smaller scoring_batch avoids this.",
+            SmallerBatchWarning,
+            stacklevel=2,
+        )
+        return self._in_parts(raw, size // 2)
 
     def _build(self, point_shape: tuple[int, ...], n_classes: int, seed: int) -> nn.Module:
         with own_randomness(seed, self.device_):
@@ -153,9 +168,17 @@ class TorchClassifier(Classifier):
 
     def _to_tensor(self, x: Array) -> torch.Tensor:
         """Scaled, channels first, on the device."""
-        scaled = self.scaler_(x)
+        return self._network_input(self._raw_tensor(x))
+
+    def _raw_tensor(self, x: Array) -> torch.Tensor:
+        """The points as they are, on the device; nothing is copied on the CPU if torch knows their type."""
+        known = x.dtype in _TYPES_OF_TORCH
+        # Torch warns of arrays that must not be written to, although nobody will: those are copied, too.
+        return torch.from_numpy(np.require(x, None if known else np.float64, ["C", "W"])).to(self.device_)
+
+    def _network_input(self, raw: torch.Tensor) -> torch.Tensor:
+        """Scaled, channels first."""
+        scaled = self.scaler_.tensor(raw)
         if scaled.ndim == 3:
-            scaled = scaled[:, None]
-        elif scaled.ndim == 4:
-            scaled = np.moveaxis(scaled, 3, 1)
-        return torch.from_numpy(np.ascontiguousarray(scaled)).to(self.device_)
+            return scaled[:, None]
+        return scaled.movedim(3, 1).contiguous() if scaled.ndim == 4 else scaled

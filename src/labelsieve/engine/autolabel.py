@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from labelsieve.data.pool import as_pool
+from labelsieve.data.pool import Pool, as_pool
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.lockstep import advance_together
 from labelsieve.engine.progress import ManyBars, Observer, bars_if_terminal
 from labelsieve.engine.run import Run
 from labelsieve.engine.running import open_run
 from labelsieve.errors import ConfigurationError
+from labelsieve.executors import LocalExecutor, as_executor
 from labelsieve.types import Label
 
 
@@ -42,10 +43,12 @@ def autolabel(
     random_state: int = 0,
     device: str = "auto",
     progress: bool | Observer = True,
+    executor: Any = "local",
 ) -> Run:
     """Label a pool with few human labels and as many machine labels as the tolerance allows.
 
-    pool: features (n, d), images (n, h, w[, c]), or an ``ls.Pool`` with ids.
+    pool: features (n, d), images (n, h, w[, c]), the path of a .npy or .parquet file or of a folder of images, or an
+        ``ls.Pool`` with ids.
     annotator: an object with ``label(ids)``, or a function of ids; answers with one label per id.
     classes: names, a count (0 to count - 1), or None to learn them from the answers.
     tolerance: the share of wrong machine labels you accept (ε).
@@ -64,23 +67,48 @@ def autolabel(
     label_rest: ask humans for whatever is left in the end.
     ledger: a ledger or run to continue, for example after an annotator raised (``error.ledger``). Give an empty
         ``ls.Ledger()`` to keep hold of all answers even if the process is interrupted from the keyboard.
+    executor: ``"ray"``, or a ``labelsieve.executors.RayExecutor``, scores the pool in shards on a cluster.
     """
     return open_run(**locals()).to_the_end()
 
 
 def autolabel_many(
-    pool: Any, annotator: Any, runs: Sequence[Mapping[str, Any]], *, progress: bool = True, **common: Any
+    pool: Any,
+    annotator: Any,
+    runs: Sequence[Mapping[str, Any]],
+    *,
+    progress: bool = True,
+    executor: Any = "local",
+    runs_per_task: int = 1,
+    **common: Any,
 ) -> list[Run]:
     """Several runs over one pool, advancing side by side: fits of one architecture are done as one.
 
     runs: what each run has of its own, as keywords of ``autolabel``; ``common`` is what all share. Each run comes out
         as it would alone, up to the last digits of its scores.
+    executor: ``"ray"``, or a ``labelsieve.executors.RayExecutor``, does the runs as tasks on a cluster, each task
+        ``runs_per_task`` of them side by side. The annotator must be one that can travel, such as a simulated one.
     """
     shared_pool = as_pool(pool)
-    wanted = [_all_settings(shared_pool, annotator, {**common, **own}) for own in runs]
-    opened = [open_run(**settings) for settings in wanted]
-    advance_together(opened, bars_if_terminal(progress, ManyBars))
-    return [run.finished() for run in opened]
+    opened = [open_run(**_all_settings(shared_pool, annotator, {**common, **own})) for own in runs]
+    runner = as_executor(executor)
+    if isinstance(runner, LocalExecutor):
+        advance_together(opened, bars_if_terminal(progress, ManyBars))
+        return [run.finished() for run in opened]
+    tasks = [[{**common, **own} for own in runs[i : i + runs_per_task]] for i in range(0, len(runs), runs_per_task)]
+    finished: dict[int, list[Run]] = {}
+    watched = bars_if_terminal(progress, ManyBars)
+    with runner, watched:
+        for index, several in runner.map(_side_by_side, tasks, (shared_pool, annotator)):
+            finished[index] = several
+            if isinstance(watched, ManyBars):
+                done = [run for part in finished.values() for run in part]
+                watched.together(len(runs), len(done), max(len(run.rounds) for run in done))
+    return [run for index in range(len(tasks)) for run in finished[index]]
+
+
+def _side_by_side(runs: list[dict[str, Any]], pool: Pool, annotator: Any) -> list[Run]:
+    return autolabel_many(pool, annotator, runs, progress=False)
 
 
 def _all_settings(pool: Any, annotator: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,5 +38,5 @@ def _perform(runs: Sequence[RunInProgress], waiting: dict[int, CostlyStep]) -> d
     return results
 
 
-def _unwatched(_share: float) -> None:
+def _unwatched(_done: int, _total: int) -> None:
     return None

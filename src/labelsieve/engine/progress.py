@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -34,7 +35,8 @@ class Observer:
     def training(self, share: float) -> None:
         return None
 
-    def scoring(self, share: float) -> None:
+    def scoring(self, done: int, total: int) -> None:
+        """So many points of the pool are scored; told once with 0 when it begins."""
         return None
 
     def round_closed(self, report: RoundReport) -> None:
@@ -82,9 +84,13 @@ class Bars(Observer):
         text = f"round {self._round} · training on {self._train_points:,} labels"
         self._progress.update(self._task, description=text, completed=_TRAINING_SHARE * share)
 
-    def scoring(self, share: float) -> None:
-        done = _TRAINING_SHARE + (1 - _TRAINING_SHARE) * share
-        self._progress.update(self._task, description=f"round {self._round} · scoring the pool", completed=done)
+    def scoring(self, done: int, total: int) -> None:
+        if done == 0:
+            self._scoring_since = time.monotonic()
+        text = f"round {self._round} · scoring the pool{_pace(done, total, time.monotonic() - self._scoring_since)}"
+        share = done / max(1, total)
+        completed = _TRAINING_SHARE + (1 - _TRAINING_SHARE) * share
+        self._progress.update(self._task, description=text, completed=completed)
 
     def round_closed(self, report: RoundReport) -> None:
         self._progress.update(self._task, description=_outcome(report), completed=1.0)
@@ -116,6 +122,14 @@ class ManyBars(Observer):
         """So many of the runs have ended, and the one that is farthest has closed so many rounds."""
         text = f"{runs:,} runs side by side · {rounds} rounds done · {finished:,} runs finished"
         self._progress.update(self._task, description=text, completed=finished / runs)
+
+
+def _pace(done: int, total: int, seconds: float) -> str:
+    """Throughput and time left; nothing before there is anything to go by."""
+    if not done or seconds <= 0:
+        return ""
+    left = round((total - done) * seconds / done)
+    return f" · {done / seconds:,.0f} points/s · {left // 60}:{left % 60:02} left"
 
 
 def _outcome(report: RoundReport) -> str:

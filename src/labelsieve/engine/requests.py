@@ -77,7 +77,7 @@ class ScorePool:
     confidence: ConfidenceFunction
     query: Query
 
-    def perform(self, progress: Callable[[float], None]) -> PoolScores:
+    def perform(self, progress: Callable[[int, int], None]) -> PoolScores:
         return score_pool(self.pool, self.rows, self.classifier, self.confidence, self.query, progress)
 
 

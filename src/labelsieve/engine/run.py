@@ -15,7 +15,7 @@ from labelsieve.engine.entries import Role
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.state import HUMAN, MACHINE, LedgerState
 from labelsieve.errors import DataError
-from labelsieve.types import Array, Ints, Label, RoundReport
+from labelsieve.types import Array, Bools, Ints, Label, RoundReport
 
 if TYPE_CHECKING:
     from labelsieve.audit import Audit
@@ -93,14 +93,15 @@ class Run:
         """One row per labelled point of the pool: id, label, source, role, round, confidence, threshold."""
         state = self._state
         rows = np.flatnonzero(state.source[: state.n_pool])
-        source = np.array(["", "human", "machine"])[state.source[rows]]
-        roles = np.array(["", *(role.name.lower() for role in Role)])
+        # Codes are looked up in an index of names: a column of strings made one by one takes most of a second.
+        sources = pd.Index(["", "human", "machine"])
+        roles = pd.Index(["machine", *(role.name.lower() for role in Role)])
         return pd.DataFrame(
             {
-                "id": self.pool_ids[rows],
-                "label": self._names()[state.label[rows]],
-                "source": source,
-                "role": np.where(source == "human", roles[state.role[rows]], "machine"),
+                "id": _names(self.pool_ids[rows]),
+                "label": _names(self.classes).take(state.label[rows]),
+                "source": sources.take(state.source[rows]),
+                "role": roles.take(np.where(state.source[rows] == HUMAN, state.role[rows], 0)),
                 "round": state.round_number[rows],
                 "confidence": state.score[rows],
                 "threshold": state.threshold[rows],
@@ -118,28 +119,23 @@ class Run:
         state = self._state
         truth = self._truth_codes(y_true)
         rows = np.flatnonzero(state.source[: state.n_pool] == MACHINE)
-        table = pd.DataFrame(
-            {
-                "id": self.pool_ids[rows],
-                "label": self._names()[state.label[rows]],
-                "round": state.round_number[rows],
-                "confidence": state.score[rows],
-                "wrong": state.label[rows] != truth[rows],
-            }
-        )
+        is_wrong = state.label[rows] != truth[rows]
+        wrong = rows[is_wrong]
+        numbers = [report.number for report in self.rounds]
         return Evaluation(
-            error=float(table["wrong"].mean()) if len(table) else None,
+            error=float(is_wrong.mean()) if len(rows) else None,
             coverage=self.coverage,
-            per_class=_error_by(table, "label", self.classes),
-            per_round=_error_by(table, "round", [report.number for report in self.rounds]),
-            wrong=table[table["wrong"]].drop(columns="wrong").reset_index(drop=True),
+            per_class=_error_by("label", self.classes, state.label[rows], is_wrong),
+            per_round=_error_by("round", numbers, np.searchsorted(numbers, state.round_number[rows]), is_wrong),
+            wrong=pd.DataFrame(
+                {
+                    "id": _names(self.pool_ids[wrong]),
+                    "label": _names(self.classes).take(state.label[wrong]),
+                    "round": state.round_number[wrong],
+                    "confidence": state.score[wrong],
+                }
+            ),
         )
-
-    def _names(self) -> Array:
-        names = self._state.classes
-        if all(isinstance(name, int) for name in names):
-            return np.asarray(names)
-        return np.asarray(names, dtype=object)
 
     def _truth_codes(self, y_true: Any) -> Ints:
         if isinstance(y_true, Mapping):
@@ -161,9 +157,17 @@ class Run:
         return np.asarray(value_codes[which])
 
 
-def _error_by(table: pd.DataFrame, column: str, values: list[Any]) -> pd.DataFrame:
+def _names(values: Any) -> pd.Index[Any]:
+    """As pandas keeps strings; or as objects where some are not UTF-8, as names of files need not be."""
+    try:
+        names: pd.Index[Any] = pd.Index(values)
+    except UnicodeEncodeError:
+        names = pd.Index(np.asarray(values, dtype=object), dtype=object)
+    return names
+
+
+def _error_by(column: str, values: list[Any], codes: Ints, wrong: Bools) -> pd.DataFrame:
     """Machine labels, wrong ones and their share for each value, values without machine labels included."""
-    grouped = table.groupby(column)["wrong"].agg(machine_labels="size", wrong="sum", error="mean")
-    filled = grouped.reindex(values)
-    filled[["machine_labels", "wrong"]] = filled[["machine_labels", "wrong"]].fillna(0).astype(int)
-    return filled.rename_axis(column).reset_index()
+    labelled, mistaken = (np.bincount(part, minlength=len(values)) for part in (codes, codes[wrong]))
+    error = np.divide(mistaken, labelled, out=np.full(len(values), np.nan), where=labelled > 0)
+    return pd.DataFrame({column: _names(values), "machine_labels": labelled, "wrong": mistaken, "error": error})

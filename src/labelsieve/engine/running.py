@@ -19,8 +19,10 @@ from labelsieve.engine.progress import Observer, bars_if_terminal
 from labelsieve.engine.requests import AskHumans, FitConfidence, ScorePool, TrainClassifier
 from labelsieve.engine.run import Run
 from labelsieve.engine.settings import checked_settings
+from labelsieve.engine.sharding import score_in_shards
 from labelsieve.engine.state import HUMAN
 from labelsieve.errors import ConfigurationError
+from labelsieve.executors import Executor, as_executor
 from labelsieve.types import Label
 
 CostlyStep = TrainClassifier | FitConfidence | ScorePool
@@ -37,6 +39,7 @@ class RunInProgress:
         codes: ClassCodes,
         ledger: Ledger,
         observer: Observer,
+        executor: Executor,
         facts: Mapping[str, Any],
     ) -> None:
         self._steps = loop.steps()
@@ -45,12 +48,13 @@ class RunInProgress:
         self._codes = codes
         self._ledger = ledger
         self._observer = observer
+        self._executor = executor
         self._facts = facts
         self._reason: str | None = None
 
     def to_the_end(self) -> Run:
         """Perform one step after the other."""
-        with self._observer:
+        with self._executor, self._observer:
             step = self.advance(None)
             while step is not None:
                 with self.keeping_answers():
@@ -102,7 +106,7 @@ class RunInProgress:
             case FitConfidence():
                 return step.perform()
             case ScorePool():
-                return step.perform(self._observer.scoring)
+                return score_in_shards(step, self._executor, self._observer.scoring)
 
 
 def open_run(
@@ -131,6 +135,7 @@ def open_run(
     random_state: int,
     device: str,
     progress: bool | Observer,
+    executor: Any,
 ) -> RunInProgress:
     """A run about to begin or to go on, everything checked that can be; ``autolabel`` says what the names mean."""
     pool = as_pool(pool)
@@ -173,7 +178,7 @@ def open_run(
     described = {name: str(method) for name, method in vars(methods).items()}
     certified = methods.thresholds.certifies and plan.single_use
     facts = {**asdict(settings), **described, "certified": certified}
-    return RunInProgress(loop, answering, pool, codes, ledger, observer, facts)
+    return RunInProgress(loop, answering, pool, codes, ledger, observer, as_executor(executor), facts)
 
 
 def _own_ledger(ledger: Ledger | Run | None) -> Ledger:

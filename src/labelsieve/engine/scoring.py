@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,9 @@ import numpy as np
 from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
+from labelsieve.engine.reading_ahead import reading_ahead
 from labelsieve.queries.base import Query
 from labelsieve.types import Array, Floats, Ints
-
-_CHUNK = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +31,23 @@ def score_pool(
     classifier: Classifier,
     confidence: ConfidenceFunction,
     query: Query,
-    progress: Callable[[float], None],
+    progress: Callable[[int, int], None],
 ) -> PoolScores:
-    """Logits and features live for one chunk only; a few numbers per point remain."""
-    predicted, score, summary = [], [], []
-    for start in range(0, len(rows), _CHUNK):
-        outputs = classifier.outputs(pool.take(rows[start : start + _CHUNK]))
-        predicted.append(outputs.predicted)
-        score.append(confidence.score(outputs))
-        summary.append(query.summary(outputs))
-        progress(min(1.0, (start + _CHUNK) / len(rows)))
-    return PoolScores(np.concatenate(predicted), np.concatenate(score), np.concatenate(summary))
+    """Points, logits and features live for one chunk only, and a few numbers per point remain.
+
+    The next chunk is read while the model computes. ``progress`` is told how many of how many points are done.
+    """
+    predicted, score = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+    summary, done = np.empty(len(rows)), 0
+    progress(done, len(rows))
+    with closing(reading_ahead(pool.chunks(rows))) as chunks:
+        for chunk in chunks:
+            outputs = classifier.outputs(chunk)
+            known = query.summary(outputs)
+            if done == 0:  # only now does it show what a query wants to know
+                summary = np.empty((len(rows), *known.shape[1:]), dtype=known.dtype)
+            here = slice(done, done + len(chunk))
+            predicted[here], score[here], summary[here] = outputs.predicted, confidence.score(outputs), known
+            done += len(chunk)
+            progress(done, len(rows))
+    return PoolScores(predicted, score, summary)
