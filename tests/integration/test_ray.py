@@ -159,20 +159,45 @@ def cluster_again() -> ls.executors.Executor:
 
 def test_a_network_trains_to_the_same_weights_and_scores_the_pool_alike(cluster):
     rng = np.random.default_rng(1)
-    pool = ls.Pool(rng.normal(size=(40_000, 8)).astype(np.float32))
-    y = (pool.data[:300, 0] + pool.data[:300, 1] > 0).astype(np.int64)
+    x = rng.normal(size=(40_000, 8)).astype(np.float32)
+    y = (x[:300, 0] + x[:300, 1] > 0).astype(np.int64)
     classifier = ls.classifiers.TorchClassifier(ls.classifiers.MLP((64, 32)), epochs=3, device="cpu")
-    ((_, there),) = cluster.map(_trained, [classifier], (pool.data[:300], y))
-    ((_, here),) = ls.executors.LocalExecutor().map(_trained, [classifier], (pool.data[:300], y))
+    ((_, there),) = cluster.map(_trained, [classifier], (x[:300], y))
+    ((_, here),) = ls.executors.LocalExecutor().map(_trained, [classifier], (x[:300], y))
     assert there.fingerprint() == here.fingerprint()
-    confidence = ls.confidence.Colander(epochs=5, device="cpu").fit(here.outputs(pool.data[:300]), y)
-    request = ScorePool(pool, np.arange(1, 40_000), here, confidence, MarginRandom())
-    shares: list[float] = []
-    spread = score_in_shards(request, cluster, shares.append, shard_rows=8192)
-    ((_, whole),) = ls.executors.LocalExecutor().map(lambda _: request.perform(lambda _share: None), [None])
+    confidence = ls.confidence.Colander(epochs=5, device="cpu").fit(here.outputs(x[:300]), y)
+    request = ScorePool(ls.Pool(x), np.arange(1, 40_000), here, confidence, MarginRandom())
+    told: list[int] = []
+    spread = score_in_shards(request, cluster, lambda done, _total: told.append(done), shard_rows=8192)
+    ((_, whole),) = ls.executors.LocalExecutor().map(lambda _: request.perform(lambda *_: None), [None])
     for name in ("predicted", "score", "query_summary"):
         assert np.array_equal(getattr(spread, name), getattr(whole, name)), name
-    assert len(shares) == 5
+    assert len(told) == 5
+
+
+def test_a_run_over_a_pool_on_disk_scored_in_shards(cluster, tmp_path):
+    """The pool travels as its path; the labels are those of a run in this process."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(150_000, 4)).astype(np.float32)
+    y = (x[:, 0] + 0.3 * rng.normal(size=len(x)) > 0).astype(int)
+    np.save(tmp_path / "points.npy", x)
+    settings = {"classes": 2, "train_budget": 60, "validation_budget": 300, "classifier": "logistic", "progress": False}
+    there = ls.autolabel(tmp_path / "points.npy", ls.SimulatedAnnotator(y), executor=cluster, **settings)
+    here = ls.autolabel(x, ls.SimulatedAnnotator(y), **settings)
+    assert there.coverage > 0.1
+    assert there.labels.equals(here.labels)
+
+
+def test_runs_as_tasks(cluster):
+    runs = [{"random_state": seed, "query": query} for seed in (0, 1) for query in ("random", "margin")]
+    common = {
+        "classes": 3, "train_budget": 60, "validation_budget": 300, "classifier": "logistic", "thresholds": "paper",
+        "progress": False,
+    }  # fmt: skip
+    there = ls.autolabel_many(X, ls.SimulatedAnnotator(Y), runs, executor=cluster, runs_per_task=3, **common)
+    here = ls.autolabel_many(X, ls.SimulatedAnnotator(Y), runs, **common)
+    assert [run.labels.to_csv() for run in there] == [run.labels.to_csv() for run in here]
+    assert [run.settings["query"] for run in there] == [run.settings["query"] for run in here]
 
 
 def _trained(classifier, x, y):

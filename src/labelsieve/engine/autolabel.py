@@ -13,7 +13,7 @@ from labelsieve.engine.progress import ManyBars, Observer, bars_if_terminal
 from labelsieve.engine.run import Run
 from labelsieve.engine.running import open_run
 from labelsieve.errors import ConfigurationError
-from labelsieve.executors import LocalExecutor, as_executor
+from labelsieve.executors import LocalExecutor, as_executor, ready
 from labelsieve.types import Label
 
 
@@ -91,14 +91,13 @@ def autolabel_many(
     """
     shared_pool = as_pool(pool)
     opened = [open_run(**_all_settings(shared_pool, annotator, {**common, **own})) for own in runs]
-    runner = as_executor(executor)
-    if isinstance(runner, LocalExecutor):
+    if isinstance(as_executor(executor), LocalExecutor):
         advance_together(opened, bars_if_terminal(progress, ManyBars))
         return [run.finished() for run in opened]
     tasks = [[{**common, **own} for own in runs[i : i + runs_per_task]] for i in range(0, len(runs), runs_per_task)]
     finished: dict[int, list[Run]] = {}
     watched = bars_if_terminal(progress, ManyBars)
-    with runner, watched:
+    with ready(executor) as runner, watched:
         for index, several in runner.map(_side_by_side, tasks, (shared_pool, annotator)):
             finished[index] = several
             if isinstance(watched, ManyBars):

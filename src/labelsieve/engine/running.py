@@ -22,7 +22,7 @@ from labelsieve.engine.settings import checked_settings
 from labelsieve.engine.sharding import score_in_shards
 from labelsieve.engine.state import HUMAN
 from labelsieve.errors import ConfigurationError
-from labelsieve.executors import Executor, as_executor
+from labelsieve.executors import Executor, LocalExecutor, as_executor, ready
 from labelsieve.types import Label
 
 CostlyStep = TrainClassifier | FitConfidence | ScorePool
@@ -39,7 +39,7 @@ class RunInProgress:
         codes: ClassCodes,
         ledger: Ledger,
         observer: Observer,
-        executor: Executor,
+        executor: Any,
         facts: Mapping[str, Any],
     ) -> None:
         self._steps = loop.steps()
@@ -54,11 +54,11 @@ class RunInProgress:
 
     def to_the_end(self) -> Run:
         """Perform one step after the other."""
-        with self._executor, self._observer:
+        with ready(self._executor) as executor, self._observer:
             step = self.advance(None)
             while step is not None:
                 with self.keeping_answers():
-                    result = self._perform(step)
+                    result = self._perform(step, executor)
                 step = self.advance(result)
         return self.finished()
 
@@ -99,14 +99,16 @@ class RunInProgress:
                 error.add_note(f"All {answered:,} labels answered so far are kept; continue with ledger=error.ledger.")
             raise
 
-    def _perform(self, step: CostlyStep) -> Any:
+    def _perform(self, step: CostlyStep, executor: Executor) -> Any:
         match step:
             case TrainClassifier():
                 return step.perform(self._observer.training)
             case FitConfidence():
                 return step.perform()
             case ScorePool():
-                return score_in_shards(step, self._executor, self._observer.scoring)
+                if isinstance(executor, LocalExecutor):
+                    return step.perform(self._observer.scoring)
+                return score_in_shards(step, executor, self._observer.scoring)
 
 
 def open_run(
@@ -168,6 +170,7 @@ def open_run(
         thresholds=thresholds,
         query=query,
     )
+    as_executor(executor)  # refused before anybody is asked, if it cannot be
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     ledger = _own_ledger(ledger)
@@ -178,7 +181,7 @@ def open_run(
     described = {name: str(method) for name, method in vars(methods).items()}
     certified = methods.thresholds.certifies and plan.single_use
     facts = {**asdict(settings), **described, "certified": certified}
-    return RunInProgress(loop, answering, pool, codes, ledger, observer, as_executor(executor), facts)
+    return RunInProgress(loop, answering, pool, codes, ledger, observer, executor, facts)
 
 
 def _own_ledger(ledger: Ledger | Run | None) -> Ledger:

@@ -12,7 +12,6 @@ from labelsieve.data.pool import Pool
 from labelsieve.engine.requests import ScorePool
 from labelsieve.engine.scoring import PoolScores, score_pool
 from labelsieve.executors.base import Executor
-from labelsieve.executors.local import LocalExecutor
 from labelsieve.queries.base import Query
 from labelsieve.types import Ints
 
@@ -24,14 +23,14 @@ without shards, so that not even the last digit of a score differs."""
 def score_in_shards(
     request: ScorePool, executor: Executor, progress: Callable[[int, int], None], *, shard_rows: int = 8 * _BLOCK
 ) -> PoolScores:
-    """What ``request.perform`` gives, from contiguous shards of about ``shard_rows`` rows; here, there is but one.
+    """What ``request.perform`` gives, from contiguous shards of about ``shard_rows`` rows.
 
     The pool is common to all shards and all rounds, so an executor sends it to a place once; one that can be opened
     again by its path may travel as that path. Only rows, and a few numbers per row, go to and fro.
     """
     size = max(1, round(shard_rows / _BLOCK)) * _BLOCK
     shards = [request.rows[start : start + size] for start in range(0, len(request.rows), size)]
-    if len(shards) < 2 or isinstance(executor, LocalExecutor):
+    if len(shards) < 2:
         return request.perform(progress)
     common = (request.pool, request.classifier, request.confidence, request.query)
     scored: dict[int, PoolScores] = {}

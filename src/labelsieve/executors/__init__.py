@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from labelsieve.errors import ConfigurationError
 from labelsieve.executors.base import Executor
 from labelsieve.executors.local import LocalExecutor
 
-__all__ = ["Executor", "LocalExecutor", "RayExecutor", "as_executor"]
+__all__ = ["Executor", "LocalExecutor", "RayExecutor", "as_executor", "ready"]
 
 
 def __getattr__(name: str) -> Any:
@@ -34,3 +36,15 @@ def as_executor(executor: Any) -> Executor:
         "executor must be 'local', 'ray', or an instance such as "
         f"labelsieve.executors.RayExecutor(address='auto'); got {executor!r}."
     )
+
+
+@contextmanager
+def ready(executor: Any) -> Iterator[Executor]:
+    """What ``as_executor`` makes of it, ready to work inside; closed afterwards, unless it is somebody else's."""
+    doing = as_executor(executor)
+    doing.open()
+    try:
+        yield doing
+    finally:
+        if doing is not executor:
+            doing.close()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from numbers import Integral
 from os import PathLike
 from typing import Any
@@ -18,7 +17,7 @@ from labelsieve.engine.methods import compose
 from labelsieve.engine.opening import given_validation
 from labelsieve.engine.settings import checked_settings
 from labelsieve.errors import ConfigurationError
-from labelsieve.executors import Executor, as_executor
+from labelsieve.executors import as_executor, ready
 from labelsieve.search.cache import Cache
 from labelsieve.search.first_round import FirstRounds
 from labelsieve.search.grids import combinations
@@ -118,7 +117,8 @@ def search(
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
     for combination in of_confidence:
         clone(methods.confidence).set_params(**combination).check_parameters()
-    doing, keeping = as_executor(executor), Cache(cache)
+    as_executor(executor)  # refused before anybody is asked, if it cannot be
+    keeping = Cache(cache)
     labels = SearchLabels(
         pool,
         answering,
@@ -130,7 +130,7 @@ def search(
         Ledger() if ledger is None else ledger,
         keeping,
     )
-    with _ready(doing, is_ours=doing is not executor):
+    with ready(executor) as doing:
         first_batches, validation_points, hyp_points = labels.collect(chosen_seeds)
         rounds = FirstRounds(first_batches, validation_points, hyp_points, labels.n_classes, methods, settings)
         with search_observer(progress) as observer:  # not before: nothing moves on the screen while people answer
@@ -147,17 +147,6 @@ def search(
         human_labels=labels.asked,
         fits=phases.fits,
     )
-
-
-@contextmanager
-def _ready(executor: Executor, is_ours: bool) -> Iterator[None]:
-    """Ready to work inside; closed afterwards, unless it is somebody else's."""
-    executor.open()
-    try:
-        yield
-    finally:
-        if is_ours:
-            executor.close()
 
 
 def _seeds(seeds: Any, random_state: int) -> tuple[int, ...]:
