@@ -72,10 +72,10 @@ def recordable_rates(optimiser: torch.optim.Optimizer, device: torch.device) -> 
 def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
     """A weight of all members, ready for gradients.
 
-    Matrices lie in memory as their gradients come, the other way round, which saves copying these at every step.
+    Matrices lie in memory as their gradients come, for many the other way round: that saves copying at every step.
     """
     together = torch.stack([tensor.detach() for tensor in tensors]).to(device)
-    if together.ndim == 3:
+    if together.ndim == 3 and len(together) > 1:
         together = together.transpose(1, 2).contiguous().transpose(1, 2)
     return together.requires_grad_()
 
@@ -87,15 +87,17 @@ class StackedModules:
         self._names = [name for name, _ in modules[0].named_parameters()]
         of_each_name = zip(*(module.parameters() for module in modules), strict=True)
         self.weights = [stacked(same, device) for same in of_each_name]
-        skeleton = modules[0]
-
-        def one(weights: dict[str, torch.Tensor], points: torch.Tensor) -> Any:
-            return functional_call(skeleton, weights, (points,))
-
-        self._all = vmap(one)
+        self._skeleton = modules[0]
+        self._alone = len(modules) == 1
 
     def __call__(self, points: torch.Tensor) -> Any:
-        return self._all(dict(zip(self._names, self.weights, strict=True)), points)
+        if self._alone:  # plain products of matrices are faster than stacks of one
+            alone = self._call([weight.squeeze(0) for weight in self.weights], points.squeeze(0))
+            return alone[None] if isinstance(alone, torch.Tensor) else tuple(part[None] for part in alone)
+        return vmap(self._call)(self.weights, points)
+
+    def _call(self, weights: list[torch.Tensor], points: torch.Tensor) -> Any:
+        return functional_call(self._skeleton, dict(zip(self._names, weights, strict=True)), (points,))
 
     @torch.no_grad()
     def write_back(self, modules: Sequence[nn.Module]) -> None:
