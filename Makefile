@@ -30,8 +30,7 @@ imports: $(INSTALLED)
 install: $(INSTALLED)
 
 bench: $(INSTALLED)
-	$(BIN)/python benchmarks/confidence.py
-	$(BIN)/python benchmarks/pool.py
+	$(BIN)/python -m benchmarks $(if $(LABELSIEVE_DATA),--data $(LABELSIEVE_DATA))
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

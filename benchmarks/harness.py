@@ -55,14 +55,14 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def record(rows: Iterable[Row], device: str, history: Path = HISTORY) -> None:
+def record(rows: Iterable[Row], growths: Iterable[Any], device: str, history: Path) -> None:
     """Append to the history."""
     entries = json.loads(history.read_text(encoding="utf-8")) if history.exists() else []
-    entries.append(entry(rows, device))
+    entries.append(entry(rows, growths, device))
     history.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def entry(rows: Iterable[Row], device: str) -> dict[str, Any]:
+def entry(rows: Iterable[Row], growths: Iterable[Any], device: str) -> dict[str, Any]:
     """Measurements with what they were measured on."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
@@ -73,6 +73,7 @@ def entry(rows: Iterable[Row], device: str) -> dict[str, Any]:
         },
         "versions": {name: version(name) for name in ("torch", "numpy", "scikit-learn")},
         "rows": [asdict(row) for row in rows],
+        "growth": [asdict(growth) | {"exponent": growth.exponent} for growth in growths],
     }
 
 

@@ -1,6 +1,6 @@
 """Scoring a pool on disk, its memory, and a round's bookkeeping, each beside the naive way.
 
-``python benchmarks/pool.py`` takes a minute or two; ``--points 1000000`` and ``--points 5000000`` are the full sizes.
+``python -m benchmarks.pool`` takes a minute or two; ``--points 1000000`` and ``--points 5000000`` are the full sizes.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
 import labelsieve as ls
+from benchmarks.harness import Row, seconds, table
 from labelsieve import registry
 from labelsieve.classifiers.torch_classifier import TorchClassifier
 from labelsieve.confidence import Softmax
@@ -79,13 +78,7 @@ def naive(path: Path, network: TorchClassifier) -> tuple[np.ndarray, np.ndarray,
     return logits.argmax(dim=1).numpy(), top[:, 0].numpy(), (top[:, 0] - top[:, 1]).numpy()
 
 
-def seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def scoring_time(path: Path, n: int, dim: int) -> dict[str, Any]:
+def scoring_time(path: Path, n: int, dim: int) -> Row:
     network, pool = trained(dim), ls.Pool(path)
     x = np.load(path)
     bare_forward(network, x[:BLOCK])
@@ -95,20 +88,19 @@ def scoring_time(path: Path, n: int, dim: int) -> dict[str, Any]:
         in_memory.append(seconds(lambda rows=rows: bare_forward(network, x[rows[0] : rows[-1] + 1])) / len(rows))
         forget(path)
         from_disk.append(seconds(lambda rows=rows: ours(pool, rows, network)) / len(rows))
-    return row(
+    return Row(
         f"score {n:,} × {dim} from disk",
         float(np.median(from_disk)) * n,
         float(np.median(in_memory)) * n,
-        "s",
-        "medians over blocks; naive: forward pass alone, in memory",
+        note="medians over blocks; naive: forward pass alone, in memory",
     )
 
 
-def peak_memory(path: Path, n: int, dim: int) -> dict[str, Any]:
+def peak_memory(path: Path, n: int, dim: int) -> Row:
     grown = {
         way: float(
             subprocess.run(
-                [sys.executable, __file__, "--grow", way, "--file", str(path), "--dim", str(dim)],
+                [sys.executable, "-m", "benchmarks.pool", "--grow", way, "--file", str(path), "--dim", str(dim)],
                 check=True,
                 capture_output=True,
                 text=True,
@@ -117,7 +109,7 @@ def peak_memory(path: Path, n: int, dim: int) -> dict[str, Any]:
         for way in ("ours", "naive")
     }
     note = "growth from opening the file to the last score; naive: load it, then score"
-    return row(f"peak memory, {n:,} × {dim}", grown["ours"], grown["naive"], "MB", note)
+    return Row(f"peak memory, {n:,} × {dim}", grown["ours"], grown["naive"], "MB", note)
 
 
 def growth(way: str, path: Path, dim: int) -> float:
@@ -163,7 +155,7 @@ class Watch(Observer):
         self._since = now
 
 
-def bookkeeping(n: int) -> dict[str, Any]:
+def bookkeeping(n: int) -> Row:
     rng = np.random.default_rng(0)
     y = rng.integers(N_CLASSES, size=n)
     x = (rng.normal(size=(n, N_CLASSES)) + 6 * np.eye(N_CLASSES)[y]).astype(np.float32)
@@ -179,7 +171,7 @@ def bookkeeping(n: int) -> dict[str, Any]:
     scores, predicted = rng.random(n), y
     naive = seconds(lambda: one_object_per_point(scores, predicted))
     note = f"a run of {len(run.rounds)} rounds but for train and score, {run.coverage:.0%} labelled by machine; "
-    return row(f"bookkeeping, {n:,} points", ours, naive, "s", note + "naive: one round, an object per point")
+    return Row(f"bookkeeping, {n:,} points", ours, naive, note=note + "naive: one round, an object per point")
 
 
 def one_object_per_point(scores: np.ndarray, predicted: np.ndarray) -> None:
@@ -191,11 +183,7 @@ def one_object_per_point(scores: np.ndarray, predicted: np.ndarray) -> None:
     pd.DataFrame(ledger)
 
 
-def row(name: str, ours: float, naive: float, unit: str, note: str) -> dict[str, Any]:
-    return {"name": name, "ours": ours, "naive": naive, "ratio": ours / naive, "unit": unit, "note": note}
-
-
-def results(points: int = 100_000, dim: int = 256, bookkeeping_points: int = 1_000_000) -> list[dict[str, Any]]:
+def results(points: int = 100_000, dim: int = 256, bookkeeping_points: int = 1_000_000) -> list[Row]:
     """One row per figure: ours, the naive way in the same run, and the ratio."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "points.npy"
@@ -214,11 +202,7 @@ def main() -> None:
     if given.grow:
         print(growth(given.grow, given.file, given.dim))
         return
-    for figure in results(given.points, given.dim, given.bookkeeping_points):
-        print(
-            f"{figure['name']:40} {figure['ours']:9.2f} {figure['unit']:2} "
-            f"naive {figure['naive']:9.2f} {figure['unit']:2} ratio {figure['ratio']:5.2f}   {figure['note']}"
-        )
+    print(table(results(given.points, given.dim, given.bookkeeping_points)))
 
 
 if __name__ == "__main__":
