@@ -19,6 +19,8 @@ from labelsieve.fitting.loop import minimise
 from labelsieve.fitting.members import OptimiserSettings, neighbours_first, recordable_rates, set_gradients
 from labelsieve.types import Floats, Ints, Outputs
 
+_ALIGNED = 4
+"""Rows of so many numbers, or a multiple, begin where a GPU can read 16 bytes at once."""
 _PER_MEMBER = ("alpha", "penalty", "learning_rate", "weight_decay", "random_state")
 """Parameters in which fits that are done together may differ."""
 
@@ -114,7 +116,7 @@ class Colander(ConfidenceFunction):
                 prepared[key] = member._prepare(said, y)
             points = prepared[key]
             member.centre_, member.spread_, member.beta_ = points.centre, points.spread, points.beta
-            member.network_ = member._network(points.z.shape[1], n_classes, member.random_state or 0)
+            member.network_ = member._network(points.z.shape[1], 2 * member._width(said), n_classes)
         keys = list(prepared)
         sources = [
             keys.index((id(said), id(y), m.random_state or 0)) for m, said, y in zip(members, outputs, ys, strict=True)
@@ -184,8 +186,10 @@ class Colander(ConfidenceFunction):
         return order[n_watching:], order[:n_watching]
 
     def _inputs(self, outputs: Outputs) -> Floats:
+        """z, and columns of zeros up to a width that GPUs multiply fastest."""
         parts = {"logits": [outputs.logits], "prelogits": [outputs.features]}
-        return np.concatenate(parts.get(self.features, [outputs.logits, outputs.features]), axis=1)
+        padding = np.zeros((len(outputs), -self._width(outputs) % _ALIGNED), dtype=outputs.logits.dtype)
+        return np.concatenate([*parts.get(self.features, [outputs.logits, outputs.features]), padding], axis=1)
 
     def _centre_and_spread(self, z: Floats) -> tuple[Floats, Floats]:
         if not self.standardise:
@@ -193,10 +197,10 @@ class Colander(ConfidenceFunction):
         spread = z.std(axis=0)
         return z.mean(axis=0), np.where(spread > 1e-6, spread, 1.0)
 
-    def _network(self, width: int, n_classes: int, seed: int) -> nn.Sequential:
-        with own_randomness(seed, torch.device("cpu")):
-            last = nn.Linear(2 * width, n_classes + 1 if self.anchor else n_classes)
-            network = nn.Sequential(nn.Linear(width, 2 * width), nn.Tanh(), last)
+    def _network(self, inputs: int, hidden: int, n_classes: int) -> nn.Sequential:
+        with own_randomness(self.random_state or 0, torch.device("cpu")):
+            last = nn.Linear(hidden, n_classes + 1 if self.anchor else n_classes)
+            network = nn.Sequential(nn.Linear(inputs, hidden), nn.Tanh(), last)
         if self.anchor:
             nn.init.zeros_(last.weight)
             nn.init.zeros_(last.bias)

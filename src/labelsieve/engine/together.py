@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -51,6 +52,7 @@ def _fit_stack(requests: Sequence[Fit]) -> list[Any]:
     except Exception as error:
         if not _is_out_of_memory(error):
             raise
+    gc.collect()  # what the failed attempt has left must make room first
     half = len(requests) // 2
     warnings.warn(
         f"The device ran out of memory with {len(requests)} fits at once; going on with {half}.",

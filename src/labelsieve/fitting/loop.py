@@ -31,9 +31,8 @@ def minimise(
     returns True to go on. ``repeats_exactly``: each step does the same operations on tensors that stay in place, so
     that a GPU may record one and replay it.
     """
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda epoch: 0.5 * (1 + math.cos(math.pi * epoch / cosine_period))
-    )
+    # By hand, since torch's schedulers and their optimiser keep each other, and the GPU's memory, alive.
+    first_rates = [float(group["lr"]) for group in optimiser.param_groups]
     step = RepeatedStep(
         lambda rows: optimiser.step(lambda: take_gradients(rows)),  # type: ignore[arg-type, return-value]
         recordable=repeats_exactly and device.type == "cuda",
@@ -41,6 +40,7 @@ def minimise(
     shuffles = [torch.Generator().manual_seed(seed) for seed in seeds]
     everything = torch.arange(n_points).repeat(len(seeds), 1).to(device)
     for epoch in range(epochs):
+        _set_rates(optimiser, first_rates, 0.5 * (1 + math.cos(math.pi * epoch / cosine_period)))
         if batch_size is None:
             step(everything)
         else:
@@ -48,9 +48,16 @@ def minimise(
             order = torch.stack([torch.randperm(n_points, generator=shuffle) for shuffle in shuffles]).to(device)
             for rows in batches(order, batch_size):
                 step(rows)
-        schedule.step()
         if not after_epoch(epoch + 1):
             break
+
+
+def _set_rates(optimiser: torch.optim.Optimizer, first: Sequence[float], share: float) -> None:
+    for group, rate in zip(optimiser.param_groups, first, strict=True):
+        if isinstance(group["lr"], torch.Tensor):
+            group["lr"].fill_(rate * share)
+        else:
+            group["lr"] = rate * share
 
 
 def batches(order: torch.Tensor, size: int, dim: int = 1) -> list[torch.Tensor]:
