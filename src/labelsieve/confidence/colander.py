@@ -13,7 +13,7 @@ from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.confidence.colander_objective import Objective, Points, StackedPoints, confidence_in_predicted
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
-from labelsieve.fitting.devices import members_that_pay, own_randomness, resolve_device
+from labelsieve.fitting.devices import kernels, members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.early_stopping import BestEpoch
 from labelsieve.fitting.loop import minimise
 from labelsieve.fitting.members import OptimiserSettings, neighbours_first, recordable_rates, set_gradients
@@ -42,6 +42,7 @@ class Colander(ConfidenceFunction):
         epochs to wait for a better one; None takes the last epoch. The threshold split is never seen.
     batch_size: None for full batches. The learning rate falls as half a cosine over ``cosine_period`` epochs (all of
         them if None). Thresholds have no weight decay.
+    precision: ``"tf32"`` for faster and less exact products on a GPU.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Colander(ConfidenceFunction):
         early_stopping: float | None = 0.2,
         patience: int = 10,
         device: str = "auto",
+        precision: Literal["full", "tf32"] = "full",
         random_state: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -76,6 +78,7 @@ class Colander(ConfidenceFunction):
         self.early_stopping = early_stopping
         self.patience = patience
         self.device = device
+        self.precision = precision
         self.random_state = random_state
 
     def check_parameters(self) -> None:
@@ -87,6 +90,8 @@ class Colander(ConfidenceFunction):
             raise ConfigurationError(
                 f"early_stopping must be a share between 0 and 1, or None; got {self.early_stopping}."
             )
+        if self.precision not in ("full", "tf32"):
+            raise ConfigurationError(f"precision must be 'full' or 'tf32'; got {self.precision!r}.")
         resolve_device(self.device)
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
@@ -135,20 +140,20 @@ class Colander(ConfidenceFunction):
             with torch.no_grad():
                 return best.go_on(objective.losses(data.watching))
 
-        minimise(
-            lambda rows: set_gradients(optimiser, objective.gradients(data.learning.gather(1, rows))),
-            optimiser,
-            n_learning,
-            epochs=first.epochs,
-            batch_size=first.batch_size,
-            cosine_period=first.cosine_period or first.epochs,
-            seeds=[member.random_state or 0 for member in members],
-            device=device,
-            after_epoch=after_epoch,
-            repeats_exactly=True,
-        )
-        if data.n_watching:
-            best.restore()
+        with kernels(first.precision, device):
+            minimise(
+                lambda rows: set_gradients(optimiser, objective.gradients(data.learning.gather(1, rows))),
+                optimiser,
+                n_learning,
+                epochs=first.epochs,
+                batch_size=first.batch_size,
+                cosine_period=first.cosine_period or first.epochs,
+                seeds=[member.random_state or 0 for member in members],
+                device=device,
+                after_epoch=after_epoch,
+                repeats_exactly=True,
+            )
+        best.restore()
         objective.write_back()
 
     def _prepare(self, outputs: Outputs, y: Ints) -> Points:

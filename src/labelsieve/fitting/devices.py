@@ -56,7 +56,8 @@ def kernels(precision: str, device: torch.device) -> Iterator[None]:
     before = torch.backends.cuda.matmul.allow_tf32
     with (
         torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=allowed),
-        torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16"),
+        # Without the cache, which would go on using the rounded weights of the first step.
+        torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16", cache_enabled=False),
     ):
         torch.backends.cuda.matmul.allow_tf32 = allowed
         try:

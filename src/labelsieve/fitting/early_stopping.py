@@ -19,11 +19,13 @@ class BestEpoch:
         first = weights[0]
         self._lowest = torch.full((len(first),), torch.inf, device=first.device)
         self._waited = torch.zeros(len(first), device=first.device)
-        self._best = [weight.detach().clone() for weight in weights]
+        self._best: list[torch.Tensor] = []
 
     @torch.no_grad()
     def go_on(self, losses: torch.Tensor) -> bool:
         """Take note of one more epoch; False once ``patience`` epochs in a row brought no member anything better."""
+        if not self._best:
+            self._best = [weight.detach().clone() for weight in self._weights]
         waiting = self._waited < self._patience
         better = waiting & (losses < self._lowest)
         self._lowest = torch.where(better, losses, self._lowest)
@@ -34,9 +36,9 @@ class BestEpoch:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Put the best weights back; where no loss was ever a number, the last ones stay."""
+        """Put the best weights back; where no loss was ever a number, or none was ever told, the last ones stay."""
         ever = self._lowest < torch.inf
-        for best, weight in zip(self._best, self._weights, strict=True):
+        for best, weight in zip(self._best, self._weights, strict=bool(self._best)):
             weight.copy_(torch.where(_like(ever, best), best, weight))
 
 

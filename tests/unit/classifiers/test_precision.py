@@ -1,0 +1,27 @@
+"""Faster and less exact arithmetic still learns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.problems import quick_classifier, striped_images
+
+from labelsieve.errors import ConfigurationError
+
+
+@pytest.mark.parametrize("network", ["mlp", "lenet"])
+def test_bf16_learns_what_full_precision_learns(network):
+    """Weights rounded once and kept would stay where they began."""
+    x, y = striped_images(200)
+    unseen, truth = striped_images(300, seed=5)
+    outputs = {
+        precision: quick_classifier(network).set_params(precision=precision).fit(x, y, 3, seed=0).outputs(unseen)
+        for precision in ("full", "bf16")
+    }
+    assert (outputs["bf16"].predicted == truth).mean() > (outputs["full"].predicted == truth).mean() - 0.03
+    assert np.corrcoef(outputs["bf16"].logits.ravel(), outputs["full"].logits.ravel())[0, 1] > 0.99
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(ConfigurationError, match="'full', 'tf32', 'bf16'; got 'half'"):
+        quick_classifier("mlp").set_params(precision="half").check(striped_images(2)[0], 3)
