@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import labelsieve as ls
 from benchmarks.harness import Row, seconds, table
 from labelsieve.classifiers import SimpleCNN, TorchClassifier
 from labelsieve.errors import LabelsieveWarning
 
+PRECISIONS = ("full", "tf32", "bf16")
 TRAININGS = ("vanilla", "squentropy", "crl", "fmfp")
 CONFIDENCES = ("softmax", "temperature", "top-label-binning", "scaling-binning", "dirichlet", "colander")
 
@@ -92,9 +94,10 @@ def _combinations(data: Path, device: str) -> Row:
 def _cifar10(data: Path, device: str) -> list[Row]:
     x, y, settings = cifar10(data)
     rows = []
-    for precision in ("full", "tf32", "bf16"):
+    for precision in PRECISIONS:
         runs: list[ls.Run] = []
-        classifier = TorchClassifier(SimpleCNN(), precision=precision)
+        classifier = TorchClassifier(SimpleCNN(), precision=precision, device=device)
+        clone(classifier).set_params(epochs=1).fit(x[:256], y[:256], 10, seed=0)  # first use of a device is slow
         ours = seconds(
             lambda classifier=classifier, runs=runs: runs.append(  # type: ignore[misc]
                 ls.autolabel(x, ls.SimulatedAnnotator(y), classifier=classifier, device=device, **settings)

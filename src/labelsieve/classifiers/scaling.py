@@ -16,6 +16,7 @@ _FARTHEST = 10.0
 _LARGEST_OFFSET = 100.0
 """In standard deviations: how far from 0 a mean may lie for single precision, whose 24 bits then leave an error of less
 than 0.00001 standard deviations. Farther out (time stamps) the offset would swallow the differences."""
+_CHANNELS = 4
 _SINGLE_RANGE = (1e-30, 1e30)
 """Standard deviations single precision can divide by."""
 
@@ -29,8 +30,7 @@ class InputScaler:
     """
 
     def __init__(self, x: Array) -> None:
-        columns = _columns(x).astype(np.float64)
-        mean, spread = columns.mean(axis=0), columns.std(axis=0)
+        mean, spread = _mean_and_spread(_columns(x))
         spread = np.where(spread > 0, spread, 1.0)
         smallest, largest = _SINGLE_RANGE
         single = (np.abs(mean) <= _LARGEST_OFFSET * spread) & (spread > smallest) & (spread < largest)
@@ -50,6 +50,17 @@ class InputScaler:
 
         mean, spread = (torch.from_numpy(values).to(x.device) for values in (self._mean, self._spread))
         return _scaled(_columns(x).to(mean.dtype), mean, spread).float().reshape(x.shape)
+
+
+def _mean_and_spread(columns: Array) -> tuple[Floats, Floats]:
+    """Of each column. Bytes of images are counted, which is exact and many times as fast as adding them up."""
+    if columns.dtype == np.uint8 and columns.shape[1] <= _CHANNELS:
+        values = np.arange(256.0)
+        shares = np.stack([np.bincount(column, minlength=256) for column in columns.T]) / len(columns)
+        mean = shares @ values
+        return mean, np.sqrt((shares * (values - mean[:, None]) ** 2).sum(axis=1))
+    exact = columns.astype(np.float64)
+    return exact.mean(axis=0), exact.std(axis=0)
 
 
 def _scaled(columns: ArrayOrTensor, mean: ArrayOrTensor, spread: ArrayOrTensor) -> ArrayOrTensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import torch
 
@@ -21,7 +22,6 @@ class RepeatedStep:
         self._recordable = recordable
         self._seen: dict[torch.Size, int] = {}
         self._recorded: dict[torch.Size, tuple[torch.cuda.CUDAGraph, torch.Tensor]] = {}
-        self._stream = torch.cuda.Stream() if recordable else None  # type: ignore[no-untyped-call]
 
     def __call__(self, rows: torch.Tensor) -> None:
         if not self._recordable:
@@ -39,15 +39,21 @@ class RepeatedStep:
             return
         static_rows = rows.clone()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, stream=_side_stream()):
             self._step(static_rows)
         self._recorded[rows.shape] = graph, static_rows
         graph.replay()
 
     def _on_the_side(self, rows: torch.Tensor) -> None:
         """On the stream recordings need: gradients remember the stream they were first computed on."""
-        assert self._stream is not None
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
+        stream = _side_stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             self._step(rows)
-        torch.cuda.current_stream().wait_stream(self._stream)
+        torch.cuda.current_stream().wait_stream(stream)
+
+
+@cache
+def _side_stream() -> torch.cuda.Stream:
+    """One for all: a GPU sets memory aside for every stream that multiplies matrices, and keeps it."""
+    return torch.cuda.Stream()  # type: ignore[no-untyped-call]

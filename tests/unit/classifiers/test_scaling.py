@@ -58,3 +58,14 @@ def test_leaves_the_points_as_they_are(dtype):
 def test_far_points_are_brought_near():
     scaler = InputScaler(np.array([[0.0], [1.0]]))
     np.testing.assert_array_equal(scaler(np.array([[1e300], [-1e300], [0.5]])), [[10], [-10], [0]])
+
+
+@pytest.mark.parametrize("shape", [(50, 9, 7), (40, 6, 5, 3)])
+def test_bytes_of_images_are_scaled_as_their_numbers_are(shape):
+    x = np.random.default_rng(0).integers(256, size=shape).astype(np.uint8)
+    np.testing.assert_allclose(InputScaler(x)(x), InputScaler(x.astype(np.float64))(x.astype(np.float64)), atol=1e-6)
+
+
+def test_one_shade_is_no_division_by_zero():
+    x = np.full((5, 4, 4), 7, dtype=np.uint8)
+    assert (InputScaler(x)(x) == 0).all()
