@@ -49,9 +49,9 @@ def table(rows: Iterable[Row]) -> str:
     """Markdown."""
     lines = ["| what | ours | naive | naive / ours | |", "|---|---|---|---|---|"]
     for row in rows:
-        naive = "" if row.naive is None else _number(row.naive, row.unit)
+        naive = "" if row.naive is None else number(row.naive, row.unit)
         ratio = "" if row.ratio is None else f"{row.ratio:,.1f}×" if row.ratio < 100 else f"{row.ratio:,.0f}×"
-        lines.append(f"| {row.name} | {_number(row.ours, row.unit)} | {naive} | {ratio} | {row.note} |")
+        lines.append(f"| {row.name} | {number(row.ours, row.unit)} | {naive} | {ratio} | {row.note} |")
     return "\n".join(lines)
 
 
@@ -67,6 +67,7 @@ def entry(rows: Iterable[Row], growths: Iterable[Any], device: str) -> dict[str,
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": {
+            "kind": "gpu" if device == "cuda" else "cpu",
             "device": _device_name(device),
             "cores": len(os.sched_getaffinity(0)),
             "python": platform.python_version(),
@@ -77,7 +78,8 @@ def entry(rows: Iterable[Row], growths: Iterable[Any], device: str) -> dict[str,
     }
 
 
-def _number(value: float, unit: str) -> str:
+def number(value: float, unit: str) -> str:
+    """With as many digits as say something."""
     digits = 4 if value < 0.1 else 2 if value < 100 else 0
     return f"{value:,.{digits}f} {unit}"
 

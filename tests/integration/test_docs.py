@@ -112,3 +112,10 @@ def test_the_grids_that_are_shown_are_those_that_ship():
 def test_nothing_is_left_to_fill_in():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         assert not re.search(r"^[A-Z]+_[A-Z]+$|TODO|TBD", page.read_text(encoding="utf-8"), re.MULTILINE), page.name
+
+
+def test_the_tables_of_performance_are_those_of_the_history():
+    from benchmarks.document import DOCUMENT, document, tables
+
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert document(text, tables()) == text
