@@ -69,4 +69,14 @@ def test_an_annotator_that_fails_brings_the_ledger_of_its_run(blobs):
 
     with pytest.raises(AnnotatorError, match="asleep") as caught:
         ls.autolabel_many(blobs[0], asleep, [{}, {}], **COMMON)
+    assert len(caught.value.ledgers) == 2
     assert len(caught.value.ledger)
+
+
+def test_a_ledger_belongs_to_one_run(blobs):
+    x, y = blobs
+    ledger = ls.Ledger()
+    for runs, common in (([{}, {}], {"ledger": ledger}), ([{"ledger": ledger}, {"ledger": ledger}], {})):
+        with pytest.raises(ConfigurationError, match="a ledger of its own"):
+            ls.autolabel_many(x, ls.SimulatedAnnotator(y), runs, **COMMON, **common)
+    assert len(ledger) == 0

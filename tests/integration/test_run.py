@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 import labelsieve as ls
 from labelsieve.engine.entries import Assigned
-from labelsieve.errors import ConfigurationError, DataError
+from labelsieve.errors import AnnotatorError, ConfigurationError, DataError
 
 
 def test_labels_and_evaluation_by_hand(small_run, blobs):
@@ -119,7 +121,12 @@ def test_auto_picks_by_shape(blobs):
 def test_given_validation_is_thinned_and_certifies_the_last_round():
     x, y = make_blobs(n_samples=1500, centers=3, cluster_std=2.0, random_state=7)
     run = ls.autolabel(
-        x[:1000], ls.SimulatedAnnotator(y[:1000]), validation=(x[1000:], y[1000:]), train_budget=60, progress=False
+        x[:1000],
+        ls.SimulatedAnnotator(y[:1000]),
+        validation=(x[1000:], y[1000:]),
+        classes=3,
+        train_budget=60,
+        progress=False,
     )
     assert [report.train_points for report in run.rounds] == [24, 36, 48, 60]
     assert [report.threshold_points > 0 for report in run.rounds] == [False, False, False, True]
@@ -224,5 +231,93 @@ def test_a_score_of_the_wrong_length_is_named(small_run):
         def _score(self, outputs):
             return super()._score(outputs)[:3]
 
-    with pytest.raises(DataError, match=r"Short must give one score per point, shape \(90,\); got \(3,\)"):
+    with pytest.raises(DataError, match=r"Short must give one score per point, shape \(\d+,\); got \(3,\)"):
         small_run(confidence=Short())
+
+
+def test_validation_labels_beforehand_need_named_classes():
+    x, y = make_blobs(n_samples=1500, centers=3, random_state=7)
+    with pytest.raises(ConfigurationError, match=r"Name the classes \(classes=...\)"):
+        ls.autolabel(x[:1000], ls.SimulatedAnnotator(y[:1000]), validation=(x[1000:], y[1000:]), train_budget=60)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_held_out_and_pool_points_are_scored_in_one_pass(given):
+    """The last digits of a score depend on its batch; copies of a point must not tell by them who is held out."""
+
+    class OfTheBatch(ls.confidence.Softmax):
+        """As if every batch were rounded in its own way; remembers whom it has met."""
+
+        batches: ClassVar[list[np.ndarray]] = []
+
+        def _score(self, outputs):
+            self.batches.append(outputs.features[:, 0])
+            return super()._score(outputs)
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(3000, 3)), rng.integers(2, size=3000)
+    x[:, 1] += 3 * y
+    x[:, 0] = np.arange(3000) / 3000  # who is who
+    settings = {"classes": 2, "train_budget": 40, "validation_budget": 300, "classifier": "logistic", "progress": False}
+    if given:
+        settings["validation"] = (x[2500:], y[2500:])
+    run = ls.autolabel(x[:2500], ls.SimulatedAnnotator(y), confidence=OfTheBatch(), **settings)
+    (scored,) = [batch for batch in OfTheBatch.batches if len(batch) > 1000][-1:]
+    OfTheBatch.batches.clear()
+    n_held_out = run.rounds[-1].threshold_points
+    assert len(scored) == run.rounds[-1].machine_labelled + run.rounds[-1].remaining + n_held_out
+    if given:  # spread among the pool's, not in a block of their own
+        places = np.flatnonzero(np.isin(np.round(np.sort(scored) * 3000), np.arange(2500, 3000)))
+        assert len(places)
+        in_order = np.argsort(np.argsort(scored))
+        outside = np.flatnonzero(in_order >= len(scored) - n_held_out)
+        assert outside.min() < 0.1 * len(scored)
+        assert np.diff(outside).max() < 0.1 * len(scored)
+
+
+@pytest.mark.filterwarnings("ignore::labelsieve.errors.UnseenClassWarning")
+def test_labels_that_only_held_out_points_have_do_not_shape_the_model():
+    """A rare class turns up in validation alone: the model has the outputs it would have had without it."""
+    rng = np.random.default_rng(0)
+    x = np.r_[rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2)) + 4]
+    y = np.repeat(["a", "b"], 1000).astype(object)
+    settings = {"train_budget": 40, "validation_budget": 400, "classifier": "mlp", "progress": False}
+    first = ls.autolabel(x, ls.SimulatedAnnotator(y), **settings)
+    held_out = first.labels.loc[first.labels["role"] == "threshold", "id"].to_numpy()
+    with_rare = y.copy()
+    with_rare[held_out[:3]] = "rare"
+    second = ls.autolabel(x, ls.SimulatedAnnotator(with_rare), **settings)
+    assert "rare" in second.classes
+    assert [r.model_fingerprint for r in second.rounds] == [r.model_fingerprint for r in first.rounds]
+
+
+def test_looking_for_a_second_class_does_not_cost_the_certified_round():
+    rng = np.random.default_rng(0)
+    for seed in range(6):
+        y = (rng.uniform(size=3000) < 0.12).astype(int)
+        x = rng.normal(size=(3000, 2)) + 4 * y[:, None]
+        run = ls.autolabel(
+            x, ls.SimulatedAnnotator(y), classes=2, train_budget=60, seed_size=5, batch_size=20, validation_budget=400,
+            classifier="logistic", random_state=seed, progress=False,
+        )  # fmt: skip
+        assert sum(report.threshold_points > 0 for report in run.rounds) == 1
+
+
+def test_interrupted_while_validation_is_asked_for_near_the_end_of_the_pool():
+    """Labels that were paid for are used, although asking for them anew would not pay."""
+    x, y = make_blobs(n_samples=1500, centers=3, cluster_std=1.0, random_state=7)
+    settings = {
+        "classes": 3, "train_budget": 100, "validation_budget": 800, "classifier": "logistic", "progress": False,
+    }  # fmt: skip
+    whole = ls.autolabel(x, ls.SimulatedAnnotator(y), **settings)
+
+    def tired(ids):
+        if len(ids) == 800:
+            raise RuntimeError("enough for today")
+        return y[ids]
+
+    with pytest.raises(AnnotatorError) as caught:
+        ls.autolabel(x, tired, **settings)
+    resumed = ls.autolabel(x, ls.SimulatedAnnotator(y), ledger=caught.value.ledger, **settings)
+    assert whole.machine_labels > 0
+    assert resumed.labels.equals(whole.labels)

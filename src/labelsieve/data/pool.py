@@ -59,7 +59,12 @@ class Pool:
 
     def chunks(self, rows: Ints) -> Chunks:
         """The points at increasing rows, as many at a time as a model can take comfortably."""
-        return self.source.chunks(rows, _chunk_size(self.source))
+        return self.source.chunks(rows, self.chunk_size)
+
+    @property
+    def chunk_size(self) -> int:
+        """How many points a chunk has."""
+        return _chunk_size(self.source)
 
 
 def as_pool(data: Any) -> Pool:

@@ -90,6 +90,7 @@ def autolabel_many(
         ``runs_per_task`` of them side by side. The annotator must be one that can travel, such as a simulated one.
     """
     shared_pool = as_pool(pool)
+    _refuse_shared_ledgers(runs, common, is_local=isinstance(as_executor(executor), LocalExecutor))
     opened = [open_run(**_all_settings(shared_pool, annotator, {**common, **own})) for own in runs]
     if isinstance(as_executor(executor), LocalExecutor):
         advance_together(opened, bars_if_terminal(progress, ManyBars))
@@ -104,6 +105,14 @@ def autolabel_many(
                 done = [run for part in finished.values() for run in part]
                 watched.together(len(runs), len(done), max(len(run.rounds) for run in done))
     return [run for index in range(len(tasks)) for run in finished[index]]
+
+
+def _refuse_shared_ledgers(runs: Sequence[Mapping[str, Any]], common: Mapping[str, Any], is_local: bool) -> None:
+    own = [run["ledger"] for run in runs if run.get("ledger") is not None]
+    if common.get("ledger") is not None or len({id(ledger) for ledger in own}) < len(own):
+        raise ConfigurationError("Each run needs a ledger of its own; give it with that run, and to one run only.")
+    if own and not is_local:
+        raise ConfigurationError("A ledger cannot be continued on a cluster, where answers would go to a copy of it.")
 
 
 def _side_by_side(runs: list[dict[str, Any]], pool: Pool, annotator: Any) -> list[Run]:

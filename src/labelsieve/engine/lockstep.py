@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from labelsieve.engine.progress import ManyBars, Observer
@@ -18,7 +19,7 @@ def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
     ahead or behind only shares less.
     """
     watched = observer if isinstance(observer, ManyBars) else None
-    with observer:
+    with observer, _keeping_all_answers(runs):
         waiting = {number: step for number, run in enumerate(runs) if (step := run.advance(None)) is not None}
         while waiting:
             if watched:
@@ -26,6 +27,17 @@ def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
             results = _perform(runs, waiting)
             advanced = {number: runs[number].advance(result) for number, result in results.items()}
             waiting = {number: step for number, step in advanced.items() if step is not None}
+
+
+@contextmanager
+def _keeping_all_answers(runs: Sequence[RunInProgress]) -> Iterator[None]:
+    """Whatever goes wrong in one run, the exception brings the ledgers of all, in their order."""
+    try:
+        yield
+    except Exception as error:
+        error.ledgers = [run.ledger for run in runs]  # type: ignore[attr-defined]
+        error.add_note("The answers of all runs are kept: error.ledgers has a ledger for each, to continue with.")
+        raise
 
 
 def _perform(runs: Sequence[RunInProgress], waiting: dict[int, CostlyStep]) -> dict[int, Any]:

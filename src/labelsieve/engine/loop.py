@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Generator
@@ -16,6 +17,7 @@ from labelsieve.data.pool import Pool
 from labelsieve.engine.entries import Asked, Assigned, MachineLabelled, Retired, Role, RoundClosed
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.methods import Methods
+from labelsieve.engine.points import Points
 from labelsieve.engine.progress import Observer
 from labelsieve.engine.requests import AskHumans, FitConfidence, Request, ScorePool, TrainClassifier
 from labelsieve.engine.scoring import PoolScores
@@ -45,9 +47,10 @@ class Loop:
         plan: ValidationPlan,
         ledger: Ledger,
         observer: Observer,
+        classes_declared: bool,
     ) -> None:
-        self._pool = pool
-        self._given_validation = given_validation
+        self._all_points = Points(pool, given_validation, settings.random_state)
+        self._classes_declared = classes_declared
         self._methods = methods
         self._settings = settings
         self._plan = plan
@@ -64,7 +67,7 @@ class Loop:
         while (reason := self._reason_to_stop()) is None:
             if self._training_classes().sum() < 2:
                 yield from self._look_for_a_second_class()
-            elif self._untrained_labels() and self._plan.tests(self._ledger.state.rounds_closed + 1):
+            elif self._untrained_labels() and self._plan.tests(self._batches_to_come(), self._tests_done()):
                 yield from self._ask_fresh_validation()
                 yield from self._labelling_round()
             elif self._untrained_labels():
@@ -77,9 +80,8 @@ class Loop:
 
     def _ask_fresh_validation(self) -> Generator[Request, Any, None]:
         number = self._ledger.state.rounds_closed + 1
-        already = (self._ledger.state.round_number == number) & (self._ledger.state.role == Role.VALIDATION)
         n = min(self._plan.per_test, len(self._ledger.state.unlabelled()))
-        if self._plan.kind == "fresh" and n and not already.any():
+        if self._plan.kind == "fresh" and n and not self._fresh_validation_asked():
             yield from self._ask_at_random(Role.VALIDATION, n, f"validation for round {number}", number)
 
     def _learning_round(self) -> Generator[Request, Any, None]:
@@ -114,17 +116,24 @@ class Loop:
         self._observer.round_started(number, len(training))
         x_train = self._points(training)
         model: Classifier = yield self._training_request(training, x_train, number)
-        scored: PoolScores = yield ScorePool(self._pool, rest, model, Softmax(), self._methods.query)
         held_out = state.validation()
         waiting = held_out if self._plan.kind == "folds" else held_out[:0]
-        waiting_summary = self._scored(waiting, model, Softmax()).query_summary
+        of_rest, of_waiting = yield from self._scores([rest, waiting], model, Softmax())
         asked, thinned = self._next_question(
-            number, rest, scored.query_summary, waiting, waiting_summary, model, x_train, len(held_out)
+            number,
+            rest,
+            of_rest.query_summary,
+            waiting,
+            of_waiting.query_summary,
+            model,
+            x_train,
+            len(held_out),
+            self._tests_done(),
         )
         return model, asked, thinned
 
     def _labelling_round(self) -> Generator[Request, Any, None]:
-        state, methods, started = self._ledger.state, self._methods, time.perf_counter()
+        state, started = self._ledger.state, time.perf_counter()
         number = state.rounds_closed + 1
         training = state.training()
         self._observer.round_started(number, len(training))
@@ -136,21 +145,15 @@ class Loop:
 
         validation, waiting = self._held_out_now_and_later()
         is_calibration = self._calibration_mask(len(validation), number)
-        outputs = model.outputs(self._points(validation))
-        confidence: ConfidenceFunction = yield FitConfidence(
-            methods.confidence,
-            outputs[is_calibration],
-            state.label[validation[is_calibration]],
-            self._seed("confidence", number),
-        )
-        held_out_scores = confidence.score(outputs)
-        evidence = self._threshold_evidence(outputs, held_out_scores, validation, ~is_calibration)
+        confidence = yield from self._fitted_confidence(model, validation[is_calibration], number)
         rows = state.unlabelled()
-        scored: PoolScores = yield ScorePool(self._pool, rows, model, confidence, methods.query)
-        waiting_scored = self._scored(waiting, model, confidence)
+        scored, held_out_scored, waiting_scored = yield from self._scores(
+            [rows, validation, waiting], model, confidence
+        )
+        evidence = self._threshold_evidence(held_out_scored, validation, ~is_calibration)
         thresholds = self._thresholds(evidence, scored, waiting_scored, seen)
         accepted = scored.score >= thresholds[scored.predicted]
-        in_region = held_out_scores >= thresholds[outputs.predicted]
+        in_region = held_out_scored.score >= thresholds[held_out_scored.predicted]
         waits_on = ~(waiting_scored.score >= thresholds[waiting_scored.predicted])
         rest, later = rows[~accepted], waiting[waits_on]
         asked, thinned = self._next_question(
@@ -162,6 +165,7 @@ class Loop:
             model,
             x_train,
             len(later) if self._plan.single_use else int((~in_region).sum()),
+            self._tests_done() + 1,
         )
         leaving = validation if self._plan.single_use else validation[in_region]
         retired = np.concatenate([leaving, waiting[~waits_on], thinned])
@@ -204,19 +208,47 @@ class Loop:
         validation = state.validation()
         if self._plan.kind != "folds":
             return validation, validation[:0]
-        dealt = state.ever_validation()
-        fold = np.empty(len(state.label), dtype=np.int64)
-        order = generator(self._settings.random_state, "folds").permutation(len(dealt))
-        fold[dealt[order]] = np.arange(len(dealt)) % int(self._plan.max_tests)
-        now = fold[validation] == self._tests_done()
-        return validation[now], validation[~now]
+        tests_left = int(self._plan.max_tests) - self._tests_done()
+        rng = generator(self._settings.random_state, "fold", self._ledger.state.rounds_closed + 1)
+        order = rng.permutation(len(validation))
+        size = math.ceil(len(validation) / tests_left)
+        return validation[np.sort(order[:size])], validation[np.sort(order[size:])]
 
-    def _scored(self, points: Ints, model: Classifier, confidence: ConfidenceFunction) -> PoolScores:
-        """Held-out points seen as if they were in the pool."""
-        if not len(points):
-            return PoolScores(points, np.empty(0), np.empty(0))
-        outputs = model.outputs(self._points(points))
-        return PoolScores(outputs.predicted, confidence.score(outputs), self._methods.query.summary(outputs))
+    def _scores(
+        self, parts: list[Ints], model: Classifier, confidence: ConfidenceFunction
+    ) -> Generator[Request, Any, list[PoolScores]]:
+        """Scores of several sets of points, computed in one pass that does not know which is which."""
+        points = np.concatenate(parts)
+        order = self._all_points.reading_order(points)
+        scored: PoolScores = yield ScorePool(self._all_points, points[order], model, confidence, self._methods.query)
+        back = np.argsort(order, kind="stable")
+        ends = np.cumsum([len(part) for part in parts])
+        return [
+            PoolScores(scored.predicted[here], scored.score[here], scored.query_summary[here])
+            for here in np.split(back, ends[:-1])
+        ]
+
+    def _fitted_confidence(
+        self, model: Classifier, calibration: Ints, number: int
+    ) -> Generator[Request, Any, ConfidenceFunction]:
+        """Learned from the calibration points whose class the model knows."""
+        labels = self._ledger.state.label[calibration]
+        known = labels < self._n_outputs()
+        fitted: ConfidenceFunction = yield FitConfidence(
+            self._methods.confidence,
+            model.outputs(self._points(calibration[known])) if known.any() else _nothing(self._n_outputs()),
+            labels[known],
+            self._seed("confidence", number),
+        )
+        return fitted
+
+    def _n_outputs(self) -> int:
+        """Classes of the model. Those nobody has declared are counted up to the highest with a training label: what
+        held-out labels name must not shape the model they are about to judge."""
+        state = self._ledger.state
+        if self._classes_declared:
+            return len(state.classes)
+        return int(state.label[state.training()].max()) + 1
 
     def _thresholds(self, evidence: HeldOutScores, scored: PoolScores, waiting: PoolScores, seen: Bools) -> Floats:
         """By the rule, for the classes the model has seen: it never labels another by machine."""
@@ -241,11 +273,12 @@ class Loop:
         model: Classifier,
         x_train: Array,
         validation_left: int,
+        tests: int,
     ) -> tuple[Asked | None, Ints]:
         """The next batch by the query strategy, or None if the run ends here; and which waiting validation points to
         give up for it."""
         n = min(self._settings.batch_size, self._train_budget_left(), len(rest))
-        if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left) is not None:
+        if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left, tests) is not None:
             return None, waiting[:0]
         selection, given_up = select_and_thin(
             self._methods.query,
@@ -306,6 +339,7 @@ class Loop:
         untrained_labels: int | None = None,
         rounds: int | None = None,
         validation_left: int | None = None,
+        tests: int | None = None,
     ) -> str | None:
         """As things stand in the ledger, or as they will stand once the current round is written down."""
         state = self._ledger.state
@@ -318,8 +352,22 @@ class Loop:
             train_budget_left=self._train_budget_left(),
             rounds=after,
             max_rounds=self._settings.max_rounds,
-            validation_reason=self._plan.reason_to_stop(after, self._tests_done(), held_out, left),
+            validation_reason=self._plan.reason_to_stop(
+                self._tests_done(), held_out, left, self._fresh_validation_asked()
+            ),
         )
+
+    def _batches_to_come(self) -> int:
+        """How many batches of training labels may follow the round that is about to begin."""
+        batches = math.ceil(self._train_budget_left() / self._settings.batch_size)
+        if self._settings.max_rounds is not None:
+            batches = min(batches, self._settings.max_rounds - self._ledger.state.rounds_closed - 1)
+        return batches
+
+    def _fresh_validation_asked(self) -> bool:
+        """Whether the labels for the test of the next round have been asked for already."""
+        state = self._ledger.state
+        return bool(((state.round_number == state.rounds_closed + 1) & (state.role == Role.VALIDATION)).any())
 
     def _untrained_labels(self) -> int:
         """Answers no model has learned from yet."""
@@ -338,12 +386,10 @@ class Loop:
         mask[rng.permutation(n_validation)[: self._methods.n_calibration(self._settings, n_validation)]] = True
         return mask
 
-    def _threshold_evidence(
-        self, outputs: Outputs, scores: Floats, validation: Ints, is_threshold: Bools
-    ) -> HeldOutScores:
-        predicted = outputs.predicted[is_threshold]
+    def _threshold_evidence(self, scored: PoolScores, validation: Ints, is_threshold: Bools) -> HeldOutScores:
+        predicted = scored.predicted[is_threshold]
         truth = self._ledger.state.label[validation[is_threshold]]
-        return HeldOutScores(scores[is_threshold], predicted, predicted == truth)
+        return HeldOutScores(scored.score[is_threshold], predicted, predicted == truth)
 
     def _training_classes(self) -> Bools:
         """Which classes have a training label."""
@@ -364,14 +410,15 @@ class Loop:
             )
 
     def _points(self, points: Ints) -> Array:
-        """Points of the pool, or of the validation data given up front; never a mixture."""
-        if self._given_validation is not None and len(points) and points[0] >= len(self._pool):
-            return self._given_validation.take(points - len(self._pool))
-        return self._pool.take(points)
+        return self._all_points.take(points)
 
     def _training_request(self, training: Ints, x_train: Array, number: int) -> TrainClassifier:
         state, seed = self._ledger.state, self._seed("classifier", number)
-        return TrainClassifier(self._methods.classifier, x_train, state.label[training], len(state.classes), seed)
+        return TrainClassifier(self._methods.classifier, x_train, state.label[training], self._n_outputs(), seed)
 
     def _seed(self, purpose: str, number: int) -> int:
         return integer_seed(self._settings.random_state, purpose, number)
+
+
+def _nothing(n_outputs: int) -> Outputs:
+    return Outputs(np.empty((0, n_outputs)), np.empty((0, 0)))

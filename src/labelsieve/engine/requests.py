@@ -15,6 +15,7 @@ from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
 from labelsieve.engine.entries import Role
+from labelsieve.engine.points import Points
 from labelsieve.engine.scoring import PoolScores, score_pool
 from labelsieve.queries.base import Query
 from labelsieve.types import Array, Ints, Outputs
@@ -71,7 +72,7 @@ class FitConfidence:
 class ScorePool:
     """Scores of these rows of the pool are wanted back."""
 
-    pool: Pool
+    pool: Pool | Points
     rows: Ints
     classifier: Classifier
     confidence: ConfidenceFunction

@@ -46,7 +46,7 @@ class RunInProgress:
         self._annotator = annotator
         self._pool = pool
         self._codes = codes
-        self._ledger = ledger
+        self.ledger = ledger
         self._observer = observer
         self._executor = executor
         self._facts = facts
@@ -74,18 +74,18 @@ class RunInProgress:
                 if not isinstance(request, AskHumans):
                     return request
                 self._observer.asking(len(request.points), request.role)
-                ask(self._annotator, self._pool.ids[request.points], request.points, self._codes, self._ledger)
+                ask(self._annotator, self._pool.ids[request.points], request.points, self._codes, self.ledger)
                 result = None
 
     def finished(self) -> Run:
         """The outcome; the run must have ended."""
         assert self._reason is not None
-        return Run(self._ledger.copy(), self._pool.ids, self._reason, self._facts)
+        return Run(self.ledger.copy(), self._pool.ids, self._reason, self._facts)
 
     @property
     def rounds_closed(self) -> int:
         """How many rounds are over."""
-        return self._ledger.state.rounds_closed
+        return self.ledger.state.rounds_closed
 
     @contextmanager
     def keeping_answers(self) -> Iterator[None]:
@@ -94,8 +94,8 @@ class RunInProgress:
             yield
         except Exception as error:
             if getattr(error, "ledger", None) is None:
-                error.ledger = self._ledger  # type: ignore[attr-defined]
-                answered = int((self._ledger.state.source == HUMAN).sum())
+                error.ledger = self.ledger  # type: ignore[attr-defined]
+                answered = int((self.ledger.state.source == HUMAN).sum())
                 error.add_note(f"All {answered:,} labels answered so far are kept; continue with ledger=error.ledger.")
             raise
 
@@ -173,11 +173,16 @@ def open_run(
     as_executor(executor)  # refused before anybody is asked, if it cannot be
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
+    if plan.kind == "folds" and names is None:
+        raise ConfigurationError(
+            "Name the classes (classes=...): with validation labels there beforehand, learning the classes from the "
+            "labels would let these shape the model they are to judge."
+        )
     ledger = _own_ledger(ledger)
     rule = f"{type(methods.thresholds).__name__}, {plan.kind} validation labels,"
     codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
-    loop = Loop(pool, given, methods, settings, plan, ledger, observer)
+    loop = Loop(pool, given, methods, settings, plan, ledger, observer, classes_declared=names is not None)
     described = {name: str(method) for name, method in vars(methods).items()}
     certified = methods.thresholds.certifies and plan.single_use
     facts = {**asdict(settings), **described, "certified": certified}

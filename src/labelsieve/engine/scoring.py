@@ -11,6 +11,7 @@ import numpy as np
 from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
+from labelsieve.engine.points import Points
 from labelsieve.engine.reading_ahead import reading_ahead
 from labelsieve.queries.base import Query
 from labelsieve.types import Array, Floats, Ints
@@ -26,7 +27,7 @@ class PoolScores:
 
 
 def score_pool(
-    pool: Pool,
+    pool: Pool | Points,
     rows: Ints,
     classifier: Classifier,
     confidence: ConfidenceFunction,

@@ -9,6 +9,7 @@ import numpy as np
 from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
+from labelsieve.engine.points import Points
 from labelsieve.engine.requests import ScorePool
 from labelsieve.engine.scoring import PoolScores, score_pool
 from labelsieve.executors.base import Executor
@@ -45,5 +46,7 @@ def score_in_shards(
     )
 
 
-def _score(rows: Ints, pool: Pool, classifier: Classifier, confidence: ConfidenceFunction, query: Query) -> PoolScores:
+def _score(
+    rows: Ints, pool: Pool | Points, classifier: Classifier, confidence: ConfidenceFunction, query: Query
+) -> PoolScores:
     return score_pool(pool, rows, classifier, confidence, query, lambda _done, _total: None)

@@ -54,10 +54,6 @@ class LedgerState:
         """Held-out points that are still in use."""
         return np.flatnonzero(self.held_out & (self.source == HUMAN))
 
-    def ever_validation(self) -> Ints:
-        """Points that are or were held out."""
-        return np.flatnonzero(np.isin(self.role, (Role.VALIDATION, Role.CALIBRATION, Role.THRESHOLD)))
-
     def asked_for(self, role: Role) -> int:
         """How many points were ever asked about for this purpose."""
         roles = (Role.VALIDATION, Role.CALIBRATION, Role.THRESHOLD) if role is Role.VALIDATION else (role,)

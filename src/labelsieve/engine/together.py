@@ -35,7 +35,8 @@ def _stacks(requests: Sequence[Fit]) -> list[list[int]]:
     by_key: dict[Hashable, list[int]] = {}
     for number, request in enumerate(requests):
         key = _stack_key(request)
-        by_key.setdefault(number if key is None else (type(request), key), []).append(number)
+        together = key is not None and _is_hashable(key)
+        by_key.setdefault((type(request), key) if together else number, []).append(number)
     stacks = []
     for numbers in by_key.values():
         size = _members_at_once(requests[numbers[0]]) if len(numbers) > 1 else 1
@@ -85,15 +86,28 @@ def _stack_key(request: Fit) -> Hashable:
     return request.confidence.stack_key(request.outputs)
 
 
+def _is_hashable(key: Hashable) -> bool:
+    """A method of one's own may have a list among its parameters; it is then fitted by itself."""
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
+
+
 def _members_at_once(request: Fit) -> int:
     if isinstance(request, TrainClassifier):
         return request.classifier.members_at_once(request.x, request.n_classes)
     return request.confidence.members_at_once(request.outputs)
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    """By name, since this room knows no torch: a GPU's complaint, or the system's."""
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """By name, since this room knows no torch: a GPU's complaint, or the system's, or what either has led to."""
+    while error is not None:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _unwatched(_share: float) -> None:

@@ -16,15 +16,13 @@ class ValidationPlan:
     kind: ``"fresh"`` draws the labels of a test right before it from what is left of the pool. ``"folds"`` deals those
         there are at the start into as many parts as there will be tests. ``"reuse"`` uses all of them in every round;
         nothing can be promised then.
-    ``first_test`` to ``last_test`` are the rounds that set thresholds. ``min_points``: fewest validation points with
-    which a test can pass. ``max_tests``: how many tests delta was shared over; a run that is continued gets no more.
+    ``min_points``: fewest validation points with which a test can pass. ``max_tests``: how many tests delta was shared
+    over; they are made in the last rounds, and a run that is continued gets no more.
     """
 
     kind: Literal["fresh", "folds", "reuse"]
     at_start: int
     per_test: int
-    first_test: int
-    last_test: float
     min_points: int
     max_tests: float
 
@@ -33,17 +31,21 @@ class ValidationPlan:
         """Whether a label that has set a threshold is never used again."""
         return self.kind != "reuse"
 
-    def tests(self, round_number: int) -> bool:
-        """Whether this round sets thresholds and labels by machine."""
-        return self.first_test <= round_number <= self.last_test
+    def tests(self, batches_to_come: int, tests_done: int) -> bool:
+        """Whether a round that so many batches of training labels may still follow sets thresholds."""
+        return batches_to_come < self.max_tests - tests_done
 
-    def reason_to_stop(self, rounds: int, tests: int, held_out: int, remaining: int) -> str | None:
-        """Why no later round can label anything by machine, if so, after so many rounds and tests."""
-        if rounds >= self.last_test or tests >= self.max_tests:
+    def reason_to_stop(self, tests: int, held_out: int, remaining: int, asked_already: bool) -> str | None:
+        """Why no later round can label anything by machine, if so, after so many tests.
+
+        ``asked_already``: the labels of the next test are there, or on their way.
+        """
+        if tests >= self.max_tests:
             return "all certified rounds are done"
-        if self.kind == "fresh" and remaining <= self.per_test:
+        if self.kind == "fresh" and remaining <= self.per_test and not asked_already:
             return "checking what is left would take as many labels as labelling it"
-        if self.kind != "fresh" and held_out < self.min_points:
+        tests_left = 1 if self.kind == "reuse" else self.max_tests - tests
+        if self.kind != "fresh" and held_out / tests_left < self.min_points:
             return "too few validation points are left to set any threshold"
         return None
 
@@ -54,8 +56,6 @@ def reusing(settings: RunSettings, min_points: int) -> ValidationPlan:
         kind="reuse",
         at_start=settings.validation_budget,
         per_test=settings.validation_points,
-        first_test=1,
-        last_test=math.inf,
         min_points=min_points,
         max_tests=math.inf,
     )
@@ -76,8 +76,6 @@ def single_use(kind: Literal["fresh", "folds"], settings: RunSettings, min_point
         kind=kind,
         at_start=settings.validation_budget if kind == "folds" else 0,
         per_test=settings.validation_points // tests,
-        first_test=rounds - tests + 1,
-        last_test=rounds,
         min_points=min_points,
         max_tests=tests,
     )

@@ -41,7 +41,8 @@ def own_randomness(seed: int, device: torch.device) -> Iterator[None]:
     with torch.random.fork_rng(devices=[device] if on_gpu else []):
         torch.default_generator.manual_seed(seed)
         if on_gpu:
-            torch.cuda.manual_seed(seed)
+            with torch.cuda.device(device):
+                torch.cuda.manual_seed(seed)
         yield
 
 

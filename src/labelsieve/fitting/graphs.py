@@ -39,21 +39,21 @@ class RepeatedStep:
             return
         static_rows = rows.clone()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=_side_stream()):
+        with torch.cuda.device(rows.device), torch.cuda.graph(graph, stream=_side_stream(rows.device)):
             self._step(static_rows)
         self._recorded[rows.shape] = graph, static_rows
         graph.replay()
 
     def _on_the_side(self, rows: torch.Tensor) -> None:
         """On the stream recordings need: gradients remember the stream they were first computed on."""
-        stream = _side_stream()
-        stream.wait_stream(torch.cuda.current_stream())
+        stream, current = _side_stream(rows.device), torch.cuda.current_stream(rows.device)
+        stream.wait_stream(current)
         with torch.cuda.stream(stream):
             self._step(rows)
-        torch.cuda.current_stream().wait_stream(stream)
+        current.wait_stream(stream)
 
 
 @cache
-def _side_stream() -> torch.cuda.Stream:
-    """One for all: a GPU sets memory aside for every stream that multiplies matrices, and keeps it."""
-    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One for all fits: a GPU sets memory aside for every stream that multiplies matrices, and keeps it."""
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]

@@ -82,7 +82,7 @@ class CertifiedRule(ThresholdRule):
             raise ConfigurationError(f"delta must lie strictly between 0 and 1; got {self.delta!r}.")
         if np.isnan(pool.scores).any():
             raise DataError(f"pool_scores must be numbers; {int(np.isnan(pool.scores).sum())} are NaN.")
-        group_of = self._group_of_class(np.r_[predicted, pool.predicted], len(scores), n_classes, tolerance, self.delta)
+        group_of = self._group_of_class(np.r_[predicted, pool.predicted], pool, n_classes, tolerance, self.delta)
         n_groups = int(group_of.max()) + 1
         thresholds = np.full(n_classes, np.inf)
         for group in range(n_groups):
@@ -117,13 +117,14 @@ class CertifiedRule(ThresholdRule):
         passes &= (unseen > 0) & (points > 0)
         return float(candidates[passes].min()) if passes.any() else math.inf
 
-    def _group_of_class(self, predicted: Ints, n_held_out: int, n_classes: int, tolerance: float, delta: float) -> Ints:
+    def _group_of_class(self, predicted: Ints, pool: PoolView, n_classes: int, tolerance: float, delta: float) -> Ints:
         """Group number of each class. Decided by counts of predictions over held-out and pool points together, which
         know nothing of labels and nothing of who is held out."""
         joint = np.zeros(n_classes, dtype=np.int64)
         if self.groups == "joint":
             return joint
-        expected = np.bincount(predicted, minlength=n_classes) * (n_held_out / max(1, len(predicted)))
+        share_held_out = pool.n_held_out / max(1, pool.n_held_out + pool.n_waiting + pool.n_to_label)
+        expected = np.bincount(predicted, minlength=n_classes) * share_held_out
         support = _support(tolerance, delta / (self.candidates * n_classes))
         if self.groups == "auto" and np.median(expected) < _POINTS_PER_SUPPORT * support:
             return joint

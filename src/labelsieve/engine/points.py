@@ -1,0 +1,51 @@
+"""The points of a run: rows of the pool, and after them rows of validation data given up front."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from labelsieve.data.pool import Pool
+from labelsieve.seeding import generator
+from labelsieve.types import Array, Ints
+
+
+class Points:
+    """Pool and given validation data as one, in an order of reading that does not tell them apart.
+
+    The last digits of a score depend on the batch it was computed in. So held-out and pool points are scored in one
+    pass, given ones at random places among the pool's: where many points tie, a digit must not say who is held out.
+    """
+
+    def __init__(self, pool: Pool, given: Pool | None, seed: int) -> None:
+        self._pool = pool
+        self._given = given
+        n_given = 0 if given is None else len(given)
+        places = generator(seed, "places of given points").uniform(0, len(pool), size=n_given)
+        self._key = np.r_[np.arange(len(pool), dtype=np.float64), places] if n_given else None
+
+    def reading_order(self, points: Ints) -> Ints:
+        """How to sort these points so that ``chunks`` may read them."""
+        return np.argsort(points if self._key is None else self._key[points], kind="stable")
+
+    def take(self, points: Ints) -> Array:
+        """These points, in whatever order."""
+        given = points >= len(self._pool)
+        if self._given is None or not given.any():
+            return self._pool.take(points)
+        if given.all():
+            return self._given.take(points - len(self._pool))
+        in_pool, outside = self._pool.take(points[~given]), self._given.take(points[given] - len(self._pool))
+        both = np.empty((len(points), *in_pool.shape[1:]), dtype=np.result_type(in_pool, outside))
+        both[~given], both[given] = in_pool, outside
+        return both
+
+    def chunks(self, points: Ints) -> Generator[Array, None, None]:
+        """These points, which lie in reading order, a chunk at a time."""
+        if self._given is None:
+            yield from self._pool.chunks(points)
+            return
+        size = self._pool.chunk_size
+        for start in range(0, len(points), size):
+            yield self.take(points[start : start + size])
