@@ -47,7 +47,8 @@ def main() -> None:
         for rule in sys.argv[2:] or RULES:
             runs = [
                 ls.autolabel(
-                    x, ls.SimulatedAnnotator(y), train_budget=train, validation_budget=validation,
+                    x, ls.SimulatedAnnotator(y), classes=int(y.max()) + 1, train_budget=train,
+                    validation_budget=validation,
                     batch_size=int(0.3 * train), classifier="logistic", tolerance=TOLERANCE, random_state=seed,
                     progress=False, **RULES[rule],
                 ).evaluate(y)
