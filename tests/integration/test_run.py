@@ -321,3 +321,15 @@ def test_interrupted_while_validation_is_asked_for_near_the_end_of_the_pool():
     resumed = ls.autolabel(x, ls.SimulatedAnnotator(y), ledger=caught.value.ledger, **settings)
     assert whole.machine_labels > 0
     assert resumed.labels.equals(whole.labels)
+
+
+def test_no_batch_is_asked_for_when_the_next_test_would_not_pay():
+    """After the first of two tests fewer points are left than a second would take."""
+    x, y = make_blobs(n_samples=1500, centers=3, cluster_std=1.0, random_state=7)
+    run = ls.autolabel(
+        x, ls.SimulatedAnnotator(y), classes=3, train_budget=100, validation_budget=800, certified_rounds=2,
+        classifier="logistic", progress=False,
+    )  # fmt: skip
+    assert run.rounds[-1].threshold_points > 0
+    assert run.rounds[-1].queried_next == 0
+    assert "checking what is left" in run.stop_reason or "pool is empty" in run.stop_reason

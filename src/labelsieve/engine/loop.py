@@ -144,7 +144,8 @@ class Loop:
         fingerprint = model.fingerprint()
 
         validation, waiting = self._held_out_now_and_later()
-        is_calibration = self._calibration_mask(len(validation), number)
+        seed = self._settings.random_state
+        is_calibration = self._methods.calibration_mask(self._settings, len(validation), seed, number)
         confidence = yield from self._fitted_confidence(model, validation[is_calibration], number)
         rows = state.unlabelled()
         scored, held_out_scored, waiting_scored = yield from self._scores(
@@ -353,7 +354,10 @@ class Loop:
             rounds=after,
             max_rounds=self._settings.max_rounds,
             validation_reason=self._plan.reason_to_stop(
-                self._tests_done(), held_out, left, self._fresh_validation_asked()
+                self._tests_done() if tests is None else tests,
+                held_out,
+                left,
+                asked_already=rounds is None and self._fresh_validation_asked(),
             ),
         )
 
@@ -379,12 +383,6 @@ class Loop:
 
     def _train_budget_left(self) -> int:
         return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)
-
-    def _calibration_mask(self, n_validation: int, number: int) -> Bools:
-        mask = np.zeros(n_validation, dtype=bool)
-        rng = generator(self._settings.random_state, "calibration split", number)
-        mask[rng.permutation(n_validation)[: self._methods.n_calibration(self._settings, n_validation)]] = True
-        return mask
 
     def _threshold_evidence(self, scored: PoolScores, validation: Ints, is_threshold: Bools) -> HeldOutScores:
         predicted = scored.predicted[is_threshold]

@@ -16,7 +16,9 @@ from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.validation import ValidationPlan, reusing, single_use
 from labelsieve.errors import ConfigurationError
 from labelsieve.queries.base import Query
+from labelsieve.seeding import generator
 from labelsieve.thresholds.base import ThresholdRule
+from labelsieve.types import Bools
 
 _SMALLEST_IMAGE = 16
 
@@ -33,6 +35,13 @@ class Methods:
     def n_calibration(self, settings: RunSettings, n_validation: int) -> int:
         """A confidence function that needs no fitting leaves all validation points to the thresholds."""
         return round(settings.calibration_fraction * n_validation) if self.confidence.needs_fitting else 0
+
+    def calibration_mask(self, settings: RunSettings, n_validation: int, seed: int, round_number: int) -> Bools:
+        """Which of the validation points of a round a confidence function learns from."""
+        mask = np.zeros(n_validation, dtype=bool)
+        order = generator(seed, "calibration split", round_number).permutation(n_validation)
+        mask[order[: self.n_calibration(settings, n_validation)]] = True
+        return mask
 
     def plan(self, settings: RunSettings, validation_reuse: str, is_given: bool) -> ValidationPlan:
         """How validation labels are used: a rule that certifies may use each of them once."""

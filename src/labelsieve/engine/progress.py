@@ -50,8 +50,8 @@ class PlainLines(Observer):
         print(_outcome(report), flush=True)
 
 
-class Bars(Observer):
-    """One live bar per round, on the error stream so that output can be piped."""
+class _LiveBars(Observer):
+    """Bars that move, on the error stream so that output can be piped."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -70,6 +70,10 @@ class Bars(Observer):
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._progress.stop()
+
+
+class Bars(_LiveBars):
+    """One live bar per round."""
 
     def asking(self, n: int, role: Role) -> None:
         # An annotator may be a person at this terminal: no bar moves while they answer.
@@ -96,27 +100,12 @@ class Bars(Observer):
         self._progress.update(self._task, description=_outcome(report), completed=1.0)
 
 
-class ManyBars(Observer):
+class ManyBars(_LiveBars):
     """One live bar for many runs side by side."""
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self._progress: Progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-        )
-
     def __enter__(self) -> Self:
-        self._progress.start()
         self._task = self._progress.add_task("starting", total=1.0)
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._progress.stop()
+        return super().__enter__()
 
     def together(self, runs: int, finished: int, rounds: int) -> None:
         """So many of the runs have ended, and the one that is farthest has closed so many rounds."""

@@ -22,7 +22,7 @@ from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.together import fit_together
 from labelsieve.errors import CalibrationWarning
 from labelsieve.search.measurement import Measurement, failed
-from labelsieve.seeding import generator, integer_seed
+from labelsieve.seeding import integer_seed
 from labelsieve.types import Array, Bools, Floats, Ints, Outputs
 
 _ROUND = 1
@@ -146,12 +146,8 @@ class FirstRounds:
         )
 
     def _calibration(self, confidence: ConfidenceFunction, seed: int) -> Bools:
-        n = len(self.validation.y)
-        n_for_calibration = replace(self.methods, confidence=confidence).n_calibration(self.settings, n)
-        mask = np.zeros(n, dtype=bool)
-        rng = generator(seed, "calibration split", _ROUND)
-        mask[rng.permutation(n)[:n_for_calibration]] = True
-        return mask
+        methods = replace(self.methods, confidence=confidence)
+        return methods.calibration_mask(self.settings, len(self.validation.y), seed, _ROUND)
 
 
 def _fitted(requests: Sequence[TrainClassifier | FitConfidence]) -> list[Any]:
