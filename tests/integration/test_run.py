@@ -324,12 +324,12 @@ def test_interrupted_while_validation_is_asked_for_near_the_end_of_the_pool():
 
 
 def test_no_batch_is_asked_for_when_the_next_test_would_not_pay():
-    """After the first of two tests fewer points are left than a second would take."""
-    x, y = make_blobs(n_samples=1500, centers=3, cluster_std=1.0, random_state=7)
+    """After the first of two tests 36 points are left, and the second would take 300 labels."""
+    x, y = make_blobs(n_samples=1000, centers=3, cluster_std=1.5, random_state=7)
     run = ls.autolabel(
-        x, ls.SimulatedAnnotator(y), classes=3, train_budget=100, validation_budget=800, certified_rounds=2,
+        x, ls.SimulatedAnnotator(y), classes=3, train_budget=100, validation_budget=600, certified_rounds=2,
         classifier="logistic", progress=False,
     )  # fmt: skip
-    assert run.rounds[-1].threshold_points > 0
+    assert run.rounds[-1].threshold_points == 300
+    assert 0 < run.rounds[-1].remaining < 300
     assert run.rounds[-1].queried_next == 0
-    assert "checking what is left" in run.stop_reason or "pool is empty" in run.stop_reason
