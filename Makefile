@@ -18,8 +18,8 @@ test-long: $(INSTALLED)
 	LABELSIEVE_REPETITIONS=5000 $(BIN)/pytest -n 2 tests/statistical
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks experiments
+	$(BIN)/ruff format --check src tests benchmarks experiments
 
 types: $(INSTALLED)
 	$(BIN)/mypy

@@ -64,10 +64,19 @@ class Outputs:
         return np.asarray(softmax(self.logits.astype(np.float64), axis=1))
 
     @cached_property
+    def top_probabilities(self) -> Floats:
+        """The largest probability of each point, without the others: with many classes those take most of the time."""
+        logits = self.logits.astype(np.float64)
+        logits -= logits.max(axis=1, keepdims=True)
+        return np.asarray(1 / np.exp(logits, out=logits).sum(axis=1))
+
+    @cached_property
     def margins(self) -> Floats:
         """Difference between the two largest softmax probabilities."""
-        top_two = np.partition(self.probabilities, -2, axis=1)[:, -2:]
-        return np.asarray(top_two[:, 1] - top_two[:, 0])
+        rows, others = np.arange(len(self)), self.logits.copy()
+        largest = others[rows, self.predicted].astype(np.float64)
+        others[rows, self.predicted] = -np.inf
+        return np.asarray(-self.top_probabilities * np.expm1(others.max(axis=1) - largest))
 
     @cached_property
     def entropies(self) -> Floats:

@@ -80,3 +80,13 @@ def test_a_ledger_belongs_to_one_run(blobs):
         with pytest.raises(ConfigurationError, match="a ledger of its own"):
             ls.autolabel_many(x, ls.SimulatedAnnotator(y), runs, **COMMON, **common)
     assert len(ledger) == 0
+
+
+def test_runs_with_pools_of_their_own(blobs, small_network):
+    x, y = blobs
+    common = {**COMMON, "classifier": small_network, "progress": False}
+    parts = [slice(0, len(x) // 2), slice(len(x) // 2, None)]
+    own = [{"pool": x[part], "annotator": ls.SimulatedAnnotator(y[part])} for part in parts]
+    for run, part in zip(ls.autolabel_many(None, None, own, **common), parts, strict=True):
+        alone = ls.autolabel(x[part], ls.SimulatedAnnotator(y[part]), **common)
+        assert run.labels[["id", "label", "round"]].equals(alone.labels[["id", "label", "round"]])

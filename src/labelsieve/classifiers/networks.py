@@ -16,7 +16,8 @@ NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
 """(shape of one point, number of classes) -> module whose forward returns logits and the layer before them.
 
 A factory that says it is ``stackable`` builds modules without random or running state (no dropout, no batch norm),
-which can be trained many at once and recorded on a GPU."""
+which can be trained many at once and recorded on a GPU. One that says it ``fills_a_gpu`` is trained alone all the same:
+its members gain nothing from each other."""
 
 
 class BodyAndHead(nn.Module):
@@ -60,6 +61,7 @@ class SimpleCNN:
     """Six 3 × 3 convolutions in three pairs, then 1024 and 512 units; 5.8 M parameters on CIFAR-10."""
 
     stackable: ClassVar[bool] = True
+    fills_a_gpu: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "cnn")

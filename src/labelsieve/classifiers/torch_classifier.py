@@ -98,6 +98,8 @@ class TorchClassifier(Classifier):
         return (type(self), self.network, x.shape, n_classes, *recipe, type(method), *shared)
 
     def members_at_once(self, x: Array, n_classes: int) -> int:
+        if getattr(self.network, "fills_a_gpu", False):
+            return 1
         with own_randomness(0, torch.device("cpu")):
             weights = sum(w.numel() for w in self.network(tuple(x.shape[1:]), n_classes).parameters())
         return members_that_pay(4 * weights, 4 * int(np.prod(x.shape)), resolve_device(self.device))

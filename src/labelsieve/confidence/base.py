@@ -126,7 +126,14 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
 
 def top_probability(outputs: Outputs) -> Floats:
     """The largest softmax probability."""
-    return np.asarray(outputs.probabilities.max(axis=1))
+    return outputs.top_probabilities
+
+
+def softmax_of_predicted(logits: Floats, outputs: Outputs) -> Floats:
+    """The predicted class's share of the softmax of other logits than the classifier's own; these are overwritten."""
+    logits -= logits.max(axis=1, keepdims=True)
+    exponentials = np.exp(logits, out=logits)
+    return np.asarray(of_predicted(exponentials, outputs) / exponentials.sum(axis=1))
 
 
 def of_predicted(values: Floats, outputs: Outputs) -> Floats:

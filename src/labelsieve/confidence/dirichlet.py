@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
-from labelsieve.confidence.base import ConfidenceFunction, of_predicted
+from labelsieve.confidence.base import ConfidenceFunction, softmax_of_predicted
 from labelsieve.types import Floats, Ints, Outputs
 
 _SMALLEST_LOG_PROBABILITY = -30.0
@@ -54,8 +54,7 @@ class Dirichlet(ConfidenceFunction):
         self.weights_, self.bias_ = found.x[:-k].reshape(k, k), found.x[-k:]
 
     def _score(self, outputs: Outputs) -> Floats:
-        logits = _log_probabilities(outputs) @ self.weights_.T + self.bias_
-        return of_predicted(np.asarray(softmax(logits, axis=1)), outputs)
+        return softmax_of_predicted(_log_probabilities(outputs) @ self.weights_.T + self.bias_, outputs)
 
     def _penalties(self, k: int) -> tuple[Floats, float]:
         """Weight of each squared entry of W, and of each squared entry of b."""
@@ -67,4 +66,4 @@ class Dirichlet(ConfidenceFunction):
 def _log_probabilities(outputs: Outputs) -> Floats:
     """Bounded below, so that one confident mistake does not drown the rest."""
     log_p = log_softmax(outputs.logits.astype(np.float64), axis=1)
-    return np.asarray(np.maximum(log_p, _SMALLEST_LOG_PROBABILITY))
+    return np.maximum(log_p, _SMALLEST_LOG_PROBABILITY, out=log_p)

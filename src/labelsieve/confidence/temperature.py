@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
-from labelsieve.confidence.base import ConfidenceFunction, of_predicted
+from labelsieve.confidence.base import ConfidenceFunction, softmax_of_predicted
 from labelsieve.errors import ConfigurationError
 from labelsieve.types import Floats, Ints, Outputs
 
@@ -21,7 +21,7 @@ class Temperature(ConfidenceFunction):
     """Softmax of logits / T, with T fitted by maximum likelihood (Guo et al. 2017).
 
     ``solver="lbfgs"`` goes to the optimum; ``solver="adam"`` is the paper's recipe (Adam, mini-batches, weight decay
-    on T), which the other parameters are for. The order of points changes a little, since T moves probabilities
+    on T), which all other parameters are for. The order of points changes a little, since T moves probabilities
     differently in each row.
     """
 
@@ -32,6 +32,7 @@ class Temperature(ConfidenceFunction):
         weight_decay: float = 0.01,
         epochs: int = 500,
         batch_size: int = 64,
+        device: str = "auto",
         random_state: int | None = None,
     ) -> None:
         self.solver = solver
@@ -39,6 +40,7 @@ class Temperature(ConfidenceFunction):
         self.weight_decay = weight_decay
         self.epochs = epochs
         self.batch_size = batch_size
+        self.device = device
         self.random_state = random_state
 
     def check_parameters(self) -> None:
@@ -52,34 +54,35 @@ class Temperature(ConfidenceFunction):
             self.temperature_ = 1 / inverse_temperature(outputs.logits, y)
 
     def _score(self, outputs: Outputs) -> Floats:
-        scaled = outputs.logits.astype(np.float64) / self.temperature_
-        return of_predicted(np.asarray(softmax(scaled, axis=1)), outputs)
+        return softmax_of_predicted(outputs.logits.astype(np.float64) / self.temperature_, outputs)
 
     def stack_key(self, outputs: Outputs) -> Hashable:
-        by_adam = (type(self), self.solver, outputs.logits.shape, self.epochs, self.batch_size)
+        by_adam = (type(self), self.solver, outputs.logits.shape, self.epochs, self.batch_size, self.device)
         return by_adam if self.solver == "adam" else None
 
     def members_at_once(self, outputs: Outputs) -> int:
-        import torch
+        from labelsieve.fitting.devices import members_that_pay, resolve_device
 
-        from labelsieve.fitting.devices import members_that_pay
-
-        return members_that_pay(8, 8 * outputs.logits.size, torch.device("cpu"))
+        return members_that_pay(8, 8 * outputs.logits.size, resolve_device(self.device))
 
     @classmethod
     def _fit_stack(cls, members: Sequence[Temperature], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
         import torch
         from torch.nn import functional
 
+        from labelsieve.fitting.devices import resolve_device
         from labelsieve.fitting.loop import minimise
-        from labelsieve.fitting.members import OptimiserSettings, parameter_groups, set_gradients
+        from labelsieve.fitting.members import OptimiserSettings, parameter_groups, recordable_rates, set_gradients
 
-        first, cpu = members[0], torch.device("cpu")
-        logits = torch.from_numpy(np.stack([said.logits for said in outputs]).astype(np.float64))
-        labels, which = torch.from_numpy(np.stack(ys)), torch.arange(len(members))[:, None]
-        temperatures = torch.ones(len(members), 1, dtype=torch.float64, requires_grad=True)
+        first, device = members[0], resolve_device(members[0].device)
+        logits = torch.from_numpy(np.stack([said.logits for said in outputs]).astype(np.float64)).to(device)
+        labels, which = torch.from_numpy(np.stack(ys)).to(device), torch.arange(len(members), device=device)[:, None]
+        temperatures = torch.ones(len(members), 1, dtype=torch.float64, device=device, requires_grad=True)
         settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]
-        optimiser = torch.optim.Adam(parameter_groups([temperatures], settings), fused=True)
+        on_gpu = device.type == "cuda"
+        optimiser = torch.optim.Adam(parameter_groups([temperatures], settings), fused=True, capturable=on_gpu)
+        if on_gpu:
+            recordable_rates(optimiser, device)
 
         def gradients(rows: torch.Tensor) -> None:
             scaled = logits[which, rows] / temperatures[:, :, None]
@@ -94,8 +97,9 @@ class Temperature(ConfidenceFunction):
             batch_size=first.batch_size,
             cosine_period=100,
             seeds=[member.random_state or 0 for member in members],
-            device=cpu,
+            device=device,
             after_epoch=lambda _done: True,
+            repeats_exactly=True,
         )
         for member, temperature in zip(members, temperatures.tolist(), strict=True):
             member.temperature_ = max(temperature[0], float(np.exp(-_LOG_RANGE[1])))

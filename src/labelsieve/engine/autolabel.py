@@ -82,14 +82,16 @@ def autolabel_many(
     runs_per_task: int = 1,
     **common: Any,
 ) -> list[Run]:
-    """Several runs over one pool, advancing side by side: fits of one architecture are done as one.
+    """Several runs, advancing side by side: fits of one architecture are done as one, the same fit is done once.
 
     runs: what each run has of its own, as keywords of ``autolabel``; ``common`` is what all share. Each run comes out
         as it would alone, up to the last digits of its scores.
+    pool, annotator: for the runs that have none of their own; None if all have.
     executor: ``"ray"``, or a ``labelsieve.executors.RayExecutor``, does the runs as tasks on a cluster, each task
         ``runs_per_task`` of them side by side. The annotator must be one that can travel, such as a simulated one.
     """
-    shared_pool = as_pool(pool)
+    shared_pool = None if pool is None else as_pool(pool)
+    common = _read_once(common)
     _refuse_shared_ledgers(runs, common, is_local=isinstance(as_executor(executor), LocalExecutor))
     opened = [open_run(**_all_settings(shared_pool, annotator, {**common, **own})) for own in runs]
     if isinstance(as_executor(executor), LocalExecutor):
@@ -107,6 +109,16 @@ def autolabel_many(
     return [run for index in range(len(tasks)) for run in finished[index]]
 
 
+def _read_once(common: dict[str, Any]) -> dict[str, Any]:
+    """Validation data that all runs share as one pool; what is no pair is for ``autolabel`` to refuse."""
+    validation = common.get("validation")
+    if not (isinstance(validation, tuple) and len(validation) == 2):
+        return common
+    points, labels = validation
+    given = points if isinstance(points, Pool) else Pool(points, name="validation data")
+    return {**common, "validation": (given, labels)}
+
+
 def _refuse_shared_ledgers(runs: Sequence[Mapping[str, Any]], common: Mapping[str, Any], is_local: bool) -> None:
     own = [run["ledger"] for run in runs if run.get("ledger") is not None]
     if common.get("ledger") is not None or len({id(ledger) for ledger in own}) < len(own):
@@ -115,7 +127,7 @@ def _refuse_shared_ledgers(runs: Sequence[Mapping[str, Any]], common: Mapping[st
         raise ConfigurationError("A ledger cannot be continued on a cluster, where answers would go to a copy of it.")
 
 
-def _side_by_side(runs: list[dict[str, Any]], pool: Pool, annotator: Any) -> list[Run]:
+def _side_by_side(runs: list[dict[str, Any]], pool: Pool | None, annotator: Any) -> list[Run]:
     return autolabel_many(pool, annotator, runs, progress=False)
 
 
@@ -127,6 +139,6 @@ def _all_settings(pool: Any, annotator: Any, given: Mapping[str, Any]) -> dict[s
         raise ConfigurationError(
             f"runs must hold keywords of autolabel: {', '.join(list(signature.parameters)[2:])}; got {unknown[0]!r}."
         )
-    bound = signature.bind(pool, annotator, **{**given, "progress": False})
+    bound = signature.bind(**{"pool": pool, "annotator": annotator, **given, "progress": False})
     bound.apply_defaults()
     return bound.arguments

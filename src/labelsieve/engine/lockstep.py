@@ -9,11 +9,13 @@ from typing import Any
 from labelsieve.engine.progress import ManyBars, Observer
 from labelsieve.engine.requests import ScorePool
 from labelsieve.engine.running import CostlyStep, RunInProgress
+from labelsieve.engine.sharing import performed_by
 from labelsieve.engine.together import fit_together
 
 
 def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
-    """Advance all runs to their end. Those waiting for a fit get it together; scores are given run by run.
+    """Advance all runs to their end. Those waiting for a fit get it together; scores are given run by run. What several
+    runs wait for is done once.
 
     Runs of one kind ask for the same kind of step at the same time, so they stay in step by themselves; one that is
     ahead or behind only shares less.
@@ -41,13 +43,15 @@ def _keeping_all_answers(runs: Sequence[RunInProgress]) -> Iterator[None]:
 
 
 def _perform(runs: Sequence[RunInProgress], waiting: dict[int, CostlyStep]) -> dict[int, Any]:
-    fits = {number: step for number, step in waiting.items() if not isinstance(step, ScorePool)}
+    performers = performed_by(waiting)
+    steps = {number: waiting[number] for number in sorted(set(performers.values()))}
+    fits = {number: step for number, step in steps.items() if not isinstance(step, ScorePool)}
     results = dict(zip(fits, fit_together(list(fits.values())), strict=True))
-    for number, step in waiting.items():
+    for number, step in steps.items():
         if isinstance(step, ScorePool):
             with runs[number].keeping_answers():
                 results[number] = step.perform(_unwatched)
-    return results
+    return {number: results[performer] for number, performer in performers.items()}
 
 
 def _unwatched(_done: int, _total: int) -> None:

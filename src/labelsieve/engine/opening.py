@@ -21,7 +21,9 @@ def given_validation(validation: Any, pool: Pool, name: str = "validation") -> t
         return None, []
     if not (isinstance(validation, (tuple, list)) and len(validation) == 2 and hasattr(validation[1], "__len__")):
         raise DataError(f"{name} must be a pair (X, y) of points and labels; got {type(validation).__name__}.")
-    given, labels = Pool(validation[0], name=f"{name} data"), label_list(validation[1])
+    points = validation[0]
+    given = points if isinstance(points, Pool) else Pool(points, name=f"{name} data")
+    labels = label_list(validation[1])
     if given.point_shape != pool.point_shape:
         raise DataError(
             f"{name} points must have the shape of pool points, {pool.point_shape}; got {given.point_shape}."

@@ -25,6 +25,11 @@ class Points:
         places = generator(seed, "places of given points").uniform(0, len(pool), size=n_given)
         self._key = np.r_[np.arange(len(pool), dtype=np.float64), places] if n_given else None
 
+    def same_as(self, other: Points) -> bool:
+        """Whether both are the same data, read in the same order."""
+        same_key = self._key is other._key or np.array_equal(self._key, other._key)  # type: ignore[arg-type]
+        return self._pool is other._pool and self._given is other._given and same_key
+
     def reading_order(self, points: Ints) -> Ints:
         """How to sort these points so that ``chunks`` may read them."""
         return np.argsort(points if self._key is None else self._key[points], kind="stable")

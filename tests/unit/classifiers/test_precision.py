@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.problems import quick_classifier, striped_images
 
 from labelsieve.errors import ConfigurationError
+from tests.problems import quick_classifier, striped_images
 
 
 @pytest.mark.parametrize("network", ["mlp", "lenet"])

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
-from tests.contracts.test_confidence import right_and_wrong
 
 import labelsieve as ls
 from labelsieve.confidence import Colander, Softmax
 from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
 from labelsieve.engine.entries import Assigned, Role
 from labelsieve.errors import ConfigurationError
+from tests.contracts.test_confidence import right_and_wrong
 
 
 def sigma(alpha, z):

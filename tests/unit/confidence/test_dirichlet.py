@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.contracts.test_confidence import right_and_wrong
 
 from labelsieve.confidence import Dirichlet
+from tests.contracts.test_confidence import right_and_wrong
 
 
 def objective_as_written(parameters, probabilities, y, l2, off_diagonal, intercept):

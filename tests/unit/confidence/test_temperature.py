@@ -7,11 +7,11 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from tests.contracts.test_confidence import right_and_wrong
 
 from labelsieve.confidence import Temperature
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
+from tests.contracts.test_confidence import right_and_wrong
 
 
 class SaysItsInput(ClassifierMixin, BaseEstimator):

@@ -8,7 +8,6 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from tests.problems import quick_classifier, striped_images
 
 from labelsieve import registry
 from labelsieve.classifiers import SklearnClassifier
@@ -18,6 +17,7 @@ from labelsieve.data.pool import Pool
 from labelsieve.engine.reading_ahead import reading_ahead
 from labelsieve.engine.scoring import score_pool
 from labelsieve.queries import Coreset, MarginRandom, Random
+from tests.problems import quick_classifier, striped_images
 
 
 def reader_threads() -> list[threading.Thread]:

@@ -1,0 +1,204 @@
+"""What the numbers say about the paper's claims; the document picks its sentences by these facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from experiments.paper import surrogates
+from experiments.paper.configuration import CONFIDENCES, TRAININGS, protocol
+from experiments.paper.store import Store
+from experiments.paper.table import Cell, CellName, Runs, best_within, cells, sweep
+
+Column = Mapping[tuple[str, str], Cell]
+"""Training and confidence function -> cell: what was printed, or measured under one rule."""
+NOT_FITTED = ("softmax",)
+"""Their scores need no calibration points, so ν changes nothing for them."""
+
+
+class Range(NamedTuple):
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Range | None:
+        found = list(values)
+        return cls(min(found), max(found)) if found else None
+
+
+def under_rule(found: Runs, thresholds: str) -> dict[tuple[str, str], Cell]:
+    return {
+        (name.training, name.confidence): cell for name, cell in cells(found).items() if name.thresholds == thresholds
+    }
+
+
+@dataclass(frozen=True)
+class ClaimFacts:
+    """One confidence function against the others, over the trainings with which all of them were run."""
+
+    trainings: int
+    within: int
+    """Trainings in which it labels something at a mean error within the tolerance."""
+    best: int
+    """Trainings in which it has the most coverage of all whose mean error is within the tolerance."""
+    improved: int
+    """Trainings in which its mean error is within the tolerance and it covers more than softmax."""
+    covers_more: int
+    """Trainings in which it covers more than softmax, whatever its error."""
+    error: Range | None
+    gain: Range | None
+    """Coverage minus that of softmax."""
+    winners: list[tuple[str, str, Cell]]
+    """Training, confidence function and cell with the most coverage within the tolerance, where there is one."""
+
+
+def claim(column: Column, confidence: str = "colander") -> ClaimFacts:
+    """Facts for the claims C1 (it beats the other functions) and C2 (it improves every way of training)."""
+    compared = dict.fromkeys((*CONFIDENCES, confidence))
+    by_training = {
+        training: {one: column[training, one] for one in compared}
+        for training in TRAININGS
+        if all((training, one) in column for one in compared)
+    }
+    mine = {training: row[confidence] for training, row in by_training.items()}
+    best = {training: best_within(row) for training, row in by_training.items()}
+    gains = {
+        training: mine[training].coverage.mean - row["softmax"].coverage.mean for training, row in by_training.items()
+    }
+    return ClaimFacts(
+        trainings=len(by_training),
+        within=sum(cell.keeps_tolerance for cell in mine.values()),
+        best=sum(winner == confidence for winner in best.values()),
+        improved=sum(mine[training].keeps_tolerance and gain > 0 for training, gain in gains.items()),
+        covers_more=sum(gain > 0 for gain in gains.values()),
+        error=Range.of(cell.error.mean for cell in mine.values() if cell.error),
+        gain=Range.of(gains.values()),
+        winners=[(training, winner, by_training[training][winner]) for training, winner in best.items() if winner],
+    )
+
+
+def pairs(found: Runs, thresholds: str, confidence: str = "colander", other: str = "softmax") -> tuple[int, int]:
+    """Runs with more coverage than the run of ``other`` with the same training and seed, of how many such pairs."""
+    won = total = 0
+    for training in TRAININGS:
+        mine = found.get(CellName(training, confidence, thresholds), {})
+        theirs = found.get(CellName(training, other, thresholds), {})
+        both = mine.keys() & theirs.keys()
+        won += sum(mine[seed]["coverage"] > theirs[seed]["coverage"] for seed in both)
+        total += len(both)
+    return won, total
+
+
+@dataclass(frozen=True)
+class RuleFacts:
+    """A rule on a dataset as a whole. ``best``: the most coverage at a mean error within the tolerance."""
+
+    runs: int
+    within: int
+    cells: int
+    cells_within: int
+    seeds: Range | None
+    best: tuple[tuple[str, str], Cell] | None
+
+
+def rule_facts(column: Column) -> RuleFacts:
+    winner = best_within(column)
+    return RuleFacts(
+        runs=sum(cell.seeds for cell in column.values()),
+        within=sum(cell.within or 0 for cell in column.values()),
+        cells=len(column),
+        cells_within=sum(cell.error is None or cell.keeps_tolerance for cell in column.values()),
+        seeds=Range.of(cell.seeds for cell in column.values()),
+        best=(winner, column[winner]) if winner else None,
+    )
+
+
+def fallbacks(found: Runs) -> tuple[int, int]:
+    """Rounds of fitted functions in which softmax stood in, and all their rounds."""
+    fitted = [run for name, seeds in found.items() if name.confidence not in NOT_FITTED for run in seeds.values()]
+    return sum(run["fallback_rounds"] for run in fitted), sum(len(run["rounds"]) for run in fitted)
+
+
+class Gain(NamedTuple):
+    """Coverage and error minus those of something else. ``error`` is None where one of them labels nothing."""
+
+    coverage: float
+    error: float | None
+
+
+def training_gain(column: Column, training: str, over: str = "vanilla") -> Gain | None:
+    """What one way of training gains over another, both scored by softmax; None if either was not run."""
+    one, other = column.get((training, "softmax")), column.get((over, "softmax"))
+    if one is None or other is None:
+        return None
+    error = one.error.mean - other.error.mean if one.error and other.error else None
+    return Gain(one.coverage.mean - other.coverage.mean, error)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A confidence function at the smallest and at the largest value of what was varied."""
+
+    confidence: str
+    first: Cell
+    last: Cell
+
+    @property
+    def error_rises(self) -> bool:
+        return bool(self.first.error and self.last.error and self.last.error.mean > self.first.error.mean)
+
+
+def trends(store: Store, dataset: str, quantity: str) -> dict[str, Trend]:
+    """By confidence function, those that were run at both ends under the rule ``paper``."""
+    values = protocol(dataset).sweeps[quantity].values
+    return {
+        name.confidence: Trend(name.confidence, points[min(values)], points[max(values)])
+        for name, points in sweep(store, dataset, quantity).items()
+        if min(values) in points and max(values) in points
+    }
+
+
+@dataclass(frozen=True)
+class RankingFacts:
+    """CRL and FMFP over the datasets: how often nothing was left to learn, and what they gain over vanilla."""
+
+    trained: int
+    without_mistakes: int
+    """Of ``trained``, those wrong on fewer than one in a thousand training points, on average over seeds."""
+    coverage: Range | None
+    auroc: Range | None
+
+
+def ranking(measured: Mapping[str, Column], trained: Mapping[str, Mapping[str, Mapping[str, float]]]) -> RankingFacts:
+    methods = ("crl", "fmfp")
+    gains = [training_gain(column, method) for column in measured.values() for method in methods]
+    known = [of_dataset[method] for of_dataset in trained.values() for method in methods if method in of_dataset]
+    return RankingFacts(
+        trained=len(known),
+        without_mistakes=sum(one["training_error"] < 0.001 for one in known),
+        coverage=Range.of(gain.coverage for gain in gains if gain),
+        auroc=Range.of(
+            of_dataset[method]["auroc"] - of_dataset["vanilla"]["auroc"]
+            for of_dataset in trained.values()
+            for method in methods
+            if method in of_dataset and "vanilla" in of_dataset
+        ),
+    )
+
+
+class Gap(NamedTuple):
+    """How far the smooth error and coverage are from the real ones at worst."""
+
+    error: float
+    coverage: float
+
+
+def surrogate_gaps() -> dict[float, Gap]:
+    """By α, in the toy of the appendix."""
+    real, *smooth = surrogates.curves()
+    return {
+        curve.alpha: Gap(abs(curve.error - real.error).max(), abs(curve.coverage - real.coverage).max())
+        for curve in smooth
+        if curve.alpha is not None
+    }

@@ -1,0 +1,204 @@
+"""Writes docs/results.md: the words are in results.md.j2, the numbers come from the results."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import TextWrapper
+from typing import Any
+
+import jinja2
+
+import labelsieve as ls
+from experiments.paper import appendix_tables, claims, hyperparameters, leak, single_round, table, training_error
+from experiments.paper.configuration import ANCHORED, DATASETS, RULES, TOLERANCE, Protocol, protocol
+from experiments.paper.figures import exhibits, overview, sweeps
+from experiments.paper.store import Store
+
+TEMPLATE = Path(__file__).parent / "results.md.j2"
+NAME = "results.md"
+FIGURES = "results"
+"""Folder of the figures, beside the document."""
+_WRAPPERS = {
+    is_item: TextWrapper(120, subsequent_indent="  " * is_item, break_long_words=False, break_on_hyphens=False)
+    for is_item in (False, True)
+}
+
+
+@dataclass(frozen=True)
+class RuleSection:
+    """One dataset under one rule."""
+
+    name: str
+    facts: claims.RuleFacts
+    colander: claims.ClaimFacts
+    anchored: claims.ClaimFacts
+    pairs: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class DatasetSection:
+    """All that the document says about one dataset's part of the table."""
+
+    protocol: Protocol
+    main_table: str
+    printed: claims.ClaimFacts
+    printed_facts: claims.RuleFacts
+    printed_colander: table.Cell
+    rules: list[RuleSection]
+    fallbacks: tuple[int, int]
+    parameters: str
+
+    @property
+    def paper(self) -> RuleSection:
+        return self.rules[RULES.index("paper")]
+
+    @property
+    def certified(self) -> RuleSection:
+        return self.rules[RULES.index("certified")]
+
+
+def render(store: Store) -> str:
+    """The whole document."""
+    loader = jinja2.FileSystemLoader(TEMPLATE.parent)
+    environment = jinja2.Environment(
+        loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "percent": _percent,
+        "signed": appendix_tables.signed,
+        "span": _span,
+        "points_span": _points_span,
+        "listed": _listed,
+        "number": "{:g}".format,
+        "title": table.TITLES.__getitem__,
+    }
+    return _filled(environment.get_template(TEMPLATE.name).render(_context(store)))
+
+
+def write(store: Store, docs_folder: Path) -> Path:
+    path = docs_folder / NAME
+    path.write_text(render(store), encoding="utf-8")
+    return path
+
+
+def _filled(text: str) -> str:
+    """Paragraphs and list items in lines of equal width; tables, headings, images and code as they are."""
+
+    def fill(words: str) -> str:
+        kept = re.sub(r"(?<=\d) %", "\0%", " ".join(words.split()))  # a number and its % stay in one line
+        return _WRAPPERS[words.startswith("- ")].fill(kept).replace("\0", " ")
+
+    blocks = []
+    for block in re.split(r"\n\s*\n", text.strip()):
+        block = block.strip("\n")
+        if block.startswith(("|", "#", "!", "```")):
+            blocks.append(block)
+        else:
+            blocks.append("\n".join(fill(item) for item in re.split(r"\n(?=- )", block)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _context(store: Store) -> dict[str, Any]:
+    sections = {dataset: _section(store, dataset) for dataset in DATASETS}
+    measured = {dataset: claims.under_rule(table.runs(store, dataset), "paper") for dataset in DATASETS}
+    drawn, trained = sweeps.drawable(store), training_error.summary(store)
+    rounds = single_round.summary(store)
+    leaks = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= ways.keys()}
+    return {
+        "sections": sections,
+        "figures": FIGURES,
+        "settings": appendix_tables.settings_table(store),
+        "tolerance": TOLERANCE,
+        "delta": inspect.signature(ls.autolabel).parameters["delta"].default,
+        "overview": overview.FILE_NAME if overview.drawable(store) else None,
+        "sweep_files": {pair: sweeps.file_name(*pair) for pair in drawn},
+        "trends": {pair: claims.trends(store, *pair) for pair in drawn},
+        "not_fitted": claims.NOT_FITTED,
+        "features": {
+            dataset: appendix_tables.features_table(store, dataset) for dataset in ("cifar10", "newsgroups20")
+        },
+        "rounds": appendix_tables.rounds_table(store),
+        "printed_rounds": _printed_rounds(),
+        "trainings": appendix_tables.trainings_table(measured, trained),
+        "ranking": claims.ranking(measured, trained),
+        "gains": _squentropy_gains(measured["tiny_imagenet"]),
+        "single_round": rounds,
+        "single_round_table": appendix_tables.single_round_table(rounds),
+        "leak": leaks,
+        "leak_table": appendix_tables.leak_table(leaks),
+        "exhibit_files": {
+            "single_round": exhibits.SINGLE_ROUND,
+            "surrogates": exhibits.SURROGATES,
+            "leak": exhibits.LEAK,
+        },
+        "surrogates": claims.surrogate_gaps(),
+        "tried_alpha": hyperparameters.tried(store, "colander", "alpha"),
+        "lowest_error": hyperparameters.LOWEST_ERROR,
+        "at_random": hyperparameters.AT_RANDOM,
+    }
+
+
+def _section(store: Store, dataset: str) -> DatasetSection:
+    found, theirs = table.runs(store, dataset), table.printed()[dataset]
+    rules = []
+    for rule in RULES:
+        column = claims.under_rule(found, rule)
+        rules.append(
+            RuleSection(
+                rule,
+                claims.rule_facts(column),
+                claims.claim(column),
+                claims.claim(column, ANCHORED),
+                claims.pairs(found, rule),
+            )
+        )
+    return DatasetSection(
+        protocol=protocol(dataset),
+        main_table=table.main_table(store, dataset),
+        printed=claims.claim(theirs),
+        printed_facts=claims.rule_facts(theirs),
+        printed_colander=theirs["vanilla", "colander"],
+        rules=rules,
+        fallbacks=claims.fallbacks(found),
+        parameters=hyperparameters.parameters_table(store, dataset),
+    )
+
+
+def _printed_rounds(dataset: str = "cifar10") -> int:
+    plan = protocol(dataset).sweeps["next_batch"]
+    return protocol(dataset).changed(plan.changes(plan.values[0])).rounds
+
+
+def _squentropy_gains(measured: claims.Column) -> dict[str, claims.Range | None]:
+    """Coverage that Squentropy gains over each other training on Tiny-ImageNet with softmax, printed and ours."""
+    columns = {"printed": table.printed()["tiny_imagenet"], "ours": measured}
+    others = ("vanilla", "crl", "fmfp")
+    return {
+        name: claims.Range.of(
+            gain.coverage for other in others if (gain := claims.training_gain(column, "squentropy", other))
+        )
+        for name, column in columns.items()
+    }
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def _span(found: claims.Range) -> str:
+    low, high = _percent(found.low), _percent(found.high)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _points_span(found: claims.Range) -> str:
+    low, high = appendix_tables.points(found.low), appendix_tables.points(found.high)
+    return f"{low} points" if low == high else f"{low} to {high} points"
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

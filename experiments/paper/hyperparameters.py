@@ -1,0 +1,66 @@
+"""The parameters that the search has chosen, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.paper.configuration import CONFIDENCES, DATASETS, TRAININGS
+from experiments.paper.store import Record, Store
+from experiments.paper.table import NOT_RUN, TITLES, markdown
+
+LOWEST_ERROR, AT_RANDOM = "†", "‡"
+"""Marks for a choice that had nothing within the tolerance to choose from, or nothing at all."""
+_SHORT = {
+    "learning_rate": "lr",
+    "weight_decay": "wd",
+    "batch_size": "batch",
+    "training__rank_weight": "rank weight",
+    "penalty": "λ",
+    "alpha": "α",
+    "n_bins": "bins",
+    "points_per_bin": "points per bin",
+    "l2": "L2",
+}
+
+
+def parameters_table(store: Store, dataset: str) -> str:
+    """What the search has chosen: of the classifier, then of each confidence function, for every training."""
+    found = {(record["training"], record["confidence"]): record for record in store.read("searches", dataset)}
+    lines = [["classifier", *(_of_classifier(found, training) for training in TRAININGS)]]
+    for confidence in CONFIDENCES[1:]:
+        records = [found.get((training, confidence)) for training in TRAININGS]
+        lines.append([TITLES[confidence], *(_chosen(record, "confidence") for record in records)])
+    return markdown(["", *(TITLES[training] for training in TRAININGS)], lines, left=1 + len(TRAININGS))
+
+
+def tried(store: Store, confidence: str, parameter: str) -> list[Any]:
+    """All values of a parameter of a confidence function that some search has tried."""
+    records = [record for dataset in DATASETS for record in store.read("searches", dataset)]
+    of_function = [record for record in records if record["confidence"] == confidence]
+    return sorted({value for record in of_function for value in _values(record, "confidence", parameter)})
+
+
+def _of_classifier(found: Mapping[tuple[str, str], Record], training: str) -> str:
+    records = [found[training, confidence] for confidence in CONFIDENCES if (training, confidence) in found]
+    # One text unless ties were settled differently.
+    return "; ".join(dict.fromkeys(_chosen(record, "training") for record in records)) or NOT_RUN
+
+
+def _chosen(record: Record | None, phase: str) -> str:
+    if record is None:
+        return NOT_RUN
+    chosen = record[f"{phase}_parameters"]
+    varied = {name: value for name, value in chosen.items() if len(_values(record, phase, name)) > 1}
+    return ", ".join(f"{_SHORT.get(name, name)} {value:g}" for name, value in varied.items()) + _mark(record, phase)
+
+
+def _mark(record: Record, phase: str) -> str:
+    reason = record["reasons"][phase]
+    if reason.startswith("lowest error"):
+        return f" {LOWEST_ERROR}"
+    return f" {AT_RANDOM}" if reason.startswith("drawn at random") else ""
+
+
+def _values(record: Record, phase: str, parameter: str) -> set[Any]:
+    return {row[parameter] for row in record["table"] if row["phase"] == phase and row.get(parameter) is not None}

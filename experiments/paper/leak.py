@@ -1,0 +1,156 @@
+"""How the printed coverage arises: the score is handed the true mistake flag in place of the predicted class.
+
+The authors' code did so for a time. Here the same loop (``leak_loop.py``) runs three ways from the same first
+classifier: ``softmax``; ``honest``, with Colander as printed and the authors' values; and ``leaking``, the same with
+the flag. Nothing in the package can do the last.
+
+With the authors' values g comes out almost the same for all points. So honest scores say nothing within a class:
+whole classes are labelled, those with few mistakes among the few points that set thresholds. The leaking score is one
+number for all right predictions and another for all wrong ones. In a round where the first is the larger, all right
+predictions are labelled and no wrong one; until then, it goes like the honest way. The authors' code moreover chose
+the epoch of g by coverage on the points that set the thresholds, which adds errors of its own, with the leak and
+without; that is left out here, so that the two ways differ in the flag alone.
+
+Records of kind ``leak``, one per dataset, seed and way::
+
+    key, dataset, seed, way
+    pool                 number of points
+    coverage, error      over the whole pool, all rounds; an error of 0 also stands for nothing labelled
+    rounds               list of {train_points, threshold_points, candidates, accuracy, machine_labelled, wrong,
+                         fell_back_to_softmax}; ``accuracy`` is over the candidates
+    first_round          {number, scores, thresholds, predicted, right} of a random sample of its candidates;
+                         ``thresholds`` has one entry per class, null where nothing is labelled
+    largest_round        the same of the round that labels most
+    colander             its parameters, null for softmax
+    seconds, precision, device
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+import labelsieve as ls
+from experiments.paper.configuration import Protocol
+from experiments.paper.configuration import protocol as protocol_of
+from experiments.paper.datasets import division, load
+from experiments.paper.leak_loop import Scores, first_model, label
+from experiments.paper.printed_form import AUTHORS_VALUES, kind_of_device, plain_network, printed_colander
+from experiments.paper.store import Record, Store, key_of
+
+KIND = "leak"
+DATASETS = ("mnist", "cifar10")
+WAYS = ("softmax", "honest", "leaking")
+SEEDS = (0, 1)
+_SHOWN = 2_000
+"""Points of a round whose scores are kept."""
+
+
+def run(
+    store: Store,
+    data_folder: Path,
+    device: str = "auto",
+    datasets: Sequence[str] = DATASETS,
+    seeds: Sequence[int] = SEEDS,
+    protocols: dict[str, Protocol] | None = None,
+) -> None:
+    """All that the store does not have. ``protocols`` are for sizes of one's own."""
+    for dataset in datasets:
+        protocol = (protocols or {}).get(dataset) or protocol_of(dataset)
+        known = {record["key"] for record in store.read(KIND, dataset)}
+        for seed in seeds:
+            missing = [way for way in WAYS if _key(protocol, seed, way) not in known]
+            if missing:
+                _run_seed(store, data_folder, device, protocol, seed, missing)
+
+
+def summary(store: Store) -> dict[str, dict[str, dict[str, Any]]]:
+    """Per dataset and way: coverage and error of each seed and their means, and the first round's accuracy."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for dataset in DATASETS:
+        records = sorted(store.read(KIND, dataset), key=lambda record: record["seed"])
+        for way in WAYS:
+            own = [record for record in records if record["way"] == way]
+            if own:
+                found.setdefault(dataset, {})[way] = {
+                    "seeds": [record["seed"] for record in own],
+                    "coverages": [record["coverage"] for record in own],
+                    "errors": [record["error"] for record in own],
+                    "coverage": mean(record["coverage"] for record in own),
+                    "error": mean(record["error"] for record in own),
+                    "first_accuracy": mean(record["rounds"][0]["accuracy"] for record in own),
+                    "first_coverage": mean(_first_coverage(record) for record in own),
+                    "first_error": mean(_first_error(record) for record in own),
+                    "rounds": max(len(record["rounds"]) for record in own),
+                }
+    return found
+
+
+def _run_seed(store: Store, data_folder: Path, device: str, protocol: Protocol, seed: int, ways: Sequence[str]) -> None:
+    divided = division(load(protocol.dataset, data_folder), protocol, seed)
+    classifier = plain_network(protocol, device)
+    first = first_model(divided, protocol, classifier, seed)
+    for way in ways:
+        started = time.perf_counter()
+        colander = printed_colander(protocol, device)
+        confidence = ls.confidence.Softmax() if way == "softmax" else colander
+        done = label(divided, protocol, classifier, first, confidence, seed, leaking=way == "leaking")
+        seconds = time.perf_counter() - started
+        record = {
+            "key": _key(protocol, seed, way),
+            "dataset": protocol.dataset,
+            "seed": seed,
+            "way": way,
+            "coverage": round(done.coverage, 6),
+            "error": round(done.error, 6),
+            "pool": done.pool_size,
+            "rounds": [{**asdict(each), "accuracy": round(each.accuracy, 6)} for each in done.rounds],
+            "first_round": _shown(done.first, seed),
+            "largest_round": _shown(done.largest, seed),
+            "colander": None if way == "softmax" else AUTHORS_VALUES[protocol.dataset],
+            "seconds": round(seconds, 1),
+            "precision": classifier.get_params()["precision"],
+            "device": kind_of_device(device),
+        }
+        store.add(KIND, protocol.dataset, [record])
+        print(
+            f"leak: {protocol.title}, seed {seed}, {way}: {100 * done.coverage:.1f} % labelled, "
+            f"{100 * done.error:.1f} % of it wrong, {len(done.rounds)} rounds in {seconds:.0f} s",
+            flush=True,
+        )
+
+
+def _key(protocol: Protocol, seed: int, way: str) -> str:
+    names = ("pool", "validation", "train_budget", "first_batch", "next_batch", "calibration_fraction", "classifier")
+    sizes = {name: getattr(protocol, name) for name in names}
+    return key_of({
+        "kind": KIND, "dataset": protocol.dataset, "seed": seed, "way": way, "sizes": sizes,
+        "reserved": protocol.search.points, "colander": AUTHORS_VALUES[protocol.dataset],
+    })  # fmt: skip
+
+
+def _shown(of_round: Scores, seed: int) -> Record:
+    """A sample. Scores that hardly differ are the rule here, so many digits are kept."""
+    rows = np.random.default_rng(seed).permutation(len(of_round.scores))[:_SHOWN]
+    return {
+        "number": of_round.number,
+        "scores": [float(f"{score:.8g}") for score in of_round.scores[rows]],
+        "thresholds": [float(f"{each:.8g}") if np.isfinite(each) else None for each in of_round.thresholds],
+        "predicted": of_round.predicted[rows].tolist(),
+        "right": of_round.right[rows].astype(int).tolist(),
+    }
+
+
+def _first_coverage(record: Record) -> float:
+    return float(record["rounds"][0]["machine_labelled"] / record["pool"])
+
+
+def _first_error(record: Record) -> float:
+    first = record["rounds"][0]
+    return float(first["wrong"] / max(1, first["machine_labelled"]))

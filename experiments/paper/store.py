@@ -1,0 +1,71 @@
+"""Results on disk: one JSON line per result, one file per kind and dataset, each line with a key of its own.
+
+Lines are added as results come, also by several processes at once; a line that was cut off is not read.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+Record = dict[str, Any]
+
+
+def key_of(configuration: Mapping[str, Any]) -> str:
+    """Hash of everything a result depends on."""
+    return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class Store:
+    """Files are ``<kind>/<dataset>.jsonl``; a kind is ``"runs"``, ``"searches"`` or the name of a single experiment."""
+
+    def __init__(self, folder: Path = RESULTS) -> None:
+        self.folder = Path(folder)
+
+    def read(self, kind: str, dataset: str) -> list[Record]:
+        """All records in the order in which they came; of those with one key, the last."""
+        path = self._path(kind, dataset)
+        if not path.exists():
+            return []
+        records: dict[str, Record] = {}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            records[record["key"]] = record
+        return list(records.values())
+
+    def add(self, kind: str, dataset: str, records: Iterable[Mapping[str, Any]]) -> None:
+        """Append; other processes wait meanwhile."""
+        path = self._path(kind, dataset)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
+        with path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0, 2)
+            if file.tell():
+                file.seek(-1, 2)
+                if file.read(1) != b"\n":  # an earlier process was killed while it wrote
+                    file.write(b"\n")
+            file.write(lines.encode())
+
+    def gather(self, other: Store) -> int:
+        """Take over what another store has and this one has not; returns how many records."""
+        taken = 0
+        for path in sorted(other.folder.glob("*/*.jsonl")):
+            kind, dataset = path.parent.name, path.stem
+            known = {record["key"] for record in self.read(kind, dataset)}
+            new = [record for record in other.read(kind, dataset) if record["key"] not in known]
+            if new:
+                self.add(kind, dataset, new)
+            taken += len(new)
+        return taken
+
+    def _path(self, kind: str, dataset: str) -> Path:
+        return self.folder / kind / f"{dataset}.jsonl"

@@ -1,0 +1,243 @@
+"""docs/results.md says what the results say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.paper import appendix_tables, claims, document, figures, table
+from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, protocol
+from experiments.paper.figures import exhibits
+from experiments.paper.store import Store
+
+DOCS = Path(__file__).parents[2] / "docs"
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+
+
+def record(seed: int, coverage: float = 0.5, error: float | None = 0.04, **others: Any) -> dict[str, Any]:
+    """One run; each call has a key of its own unless one is given."""
+    told = {
+        "dataset": "newsgroups20",
+        "training": "vanilla",
+        "confidence": "softmax",
+        "thresholds": "paper",
+        "seed": seed,
+        "changes": {},
+        "classifier_parameters": {"learning_rate": 0.01},
+        "confidence_parameters": {},
+        "coverage": coverage,
+        "error": error,
+        "rounds": [{"train_points": 400, "labelled": 10, "wrong": 1}],
+        "fallback_rounds": 0,
+    } | others
+    return {"key": repr(sorted(told.items(), key=lambda item: item[0])), **told}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "results")
+
+
+def cell(store: Store, **wanted: Any) -> table.Cell:
+    name = table.CellName(*({"training": "vanilla", "confidence": "softmax", "thresholds": "paper"} | wanted).values())
+    return table.cells(table.runs(store, "newsgroups20"))[name]
+
+
+class TestCommittedDocument:
+    def test_it_is_what_the_results_give(self) -> None:
+        assert (DOCS / document.NAME).read_text(encoding="utf-8") == document.render(Store())
+
+    def test_every_image_is_there(self) -> None:
+        links = IMAGE.findall((DOCS / document.NAME).read_text(encoding="utf-8"))
+        assert links
+        assert [link for link in links if not (DOCS / link).is_file()] == []
+
+    def test_every_link_into_the_page_has_its_heading(self) -> None:
+        text = document.render(Store())
+        headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+        anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+
+
+class TestAggregation:
+    def test_means_and_sample_deviations(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, 0.4, 0.02), record(1, 0.5, 0.05), record(2, 0.6, 0.08)])
+        found = cell(store)
+        assert found.error is not None
+        assert found.error[:2] == pytest.approx((0.05, 0.03))
+        assert found.coverage[:2] == pytest.approx((0.5, 0.1))
+        assert found.texts == ("5.0 ± 3.0", "50.0 ± 10.0", "2/3")
+
+    def test_an_error_of_exactly_the_tolerance_is_within(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, error=0.05), record(1, error=0.050001)])
+        assert cell(store).within == 1
+
+    def test_one_seed_has_no_deviation(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, 0.4, 0.06)])
+        assert cell(store).texts == ("6.0", "40.0", "0/1")
+
+    def test_seeds_that_label_nothing_have_coverage_and_no_error(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, 0.4, 0.06), record(1, 0.0, None)])
+        assert cell(store).texts == ("6.0 (1 of 2)", "20.0 ± 28.3", "1/2")
+        store.add("runs", "newsgroups20", [record(seed, 0.0, None, confidence="colander") for seed in range(3)])
+        silent = cell(store, confidence="colander")
+        assert silent.texts == ("–", "0.0 ± 0.0", "3/3")
+        assert not silent.keeps_tolerance
+
+    def test_a_run_done_again_counts_once(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, 0.4, key="first"), record(0, 0.6, key="second")])
+        assert cell(store).seeds == 1
+        assert cell(store).coverage.mean == 0.6
+
+    def test_runs_with_former_parameters_do_not_count(self, store: Store) -> None:
+        new = {"classifier_parameters": {"learning_rate": 0.1}}
+        store.add("runs", "newsgroups20", [record(0, 0.1), record(1, 0.1), record(0, 0.7, **new)])
+        assert cell(store).seeds == 1
+        assert cell(store).coverage.mean == 0.7
+
+    def test_runs_of_a_sweep_are_not_in_the_table(self, store: Store) -> None:
+        usual = protocol("newsgroups20").train_budget
+        store.add(
+            "runs",
+            "newsgroups20",
+            [
+                record(0, 0.5),
+                record(1, 0.3, changes={"train_budget": usual}),
+                record(2, 0.9, changes={"train_budget": 400}),
+            ],
+        )
+        assert cell(store).seeds == 2  # a change to what is usual is none
+
+    def test_a_sweep_takes_the_usual_value_from_the_table(self, store: Store) -> None:
+        plan = protocol("newsgroups20").sweeps["train_budget"]
+        runs = [record(seed, 0.5, training="squentropy") for seed in range(plan.seeds + 2)]
+        runs += [record(0, 0.3, training="squentropy", changes=plan.changes(min(plan.values)))]
+        store.add("runs", "newsgroups20", runs)
+        (points,) = table.sweep(store, "newsgroups20", "train_budget").values()
+        assert {value: found.seeds for value, found in points.items()} == {
+            min(plan.values): 1,
+            max(plan.values): plan.seeds,
+        }
+
+
+class TestTables:
+    def test_what_was_not_run_is_said(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0)])
+        lines = table.main_table(store, "newsgroups20").splitlines()
+        softmax, temperature = lines[2], lines[3]
+        assert softmax.count(table.NOT_RUN) == 3  # under the other rule
+        assert temperature.count(table.NOT_RUN) == 6
+        assert "9.7 ± 0.6 | 60.7 ± 2.3" in temperature  # printed
+
+    def test_bold_is_the_most_coverage_within_the_tolerance(self, store: Store) -> None:
+        runs = [
+            record(0, 0.5, 0.04),
+            record(0, 0.6, 0.05, confidence="temperature"),
+            record(0, 0.9, 0.06, confidence="colander"),
+        ]
+        store.add("runs", "newsgroups20", runs)
+        text = table.main_table(store, "newsgroups20")
+        assert "**60.0**" in text
+        assert "**90.0**" not in text
+
+    def test_printed_numbers_are_complete(self) -> None:
+        rows = {(training, confidence) for training in TRAININGS for confidence in CONFIDENCES}
+        assert {dataset: set(found) for dataset, found in table.printed().items()} == dict.fromkeys(DATASETS, rows)
+
+    @pytest.mark.parametrize(("share", "text"), [(0.0312, "+3.1"), (-0.0312, "−3.1"), (-0.0001, "0.0")])
+    def test_differences_have_a_sign(self, share: float, text: str) -> None:
+        assert appendix_tables.points(share) == text
+
+
+class TestClaims:
+    def test_of_the_printed_table(self) -> None:
+        for column in table.printed().values():
+            facts = claims.claim(column)
+            assert (facts.trainings, facts.best, facts.improved) == (4, 4, 4)
+
+    def test_more_coverage_beyond_the_tolerance_is_no_improvement(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", everything("newsgroups20", colander=(0.9, 0.2)))
+        facts = claims.claim(claims.under_rule(table.runs(store, "newsgroups20"), "paper"))
+        assert (facts.within, facts.best, facts.improved, facts.covers_more) == (0, 0, 0, 4)
+        assert facts.gain == pytest.approx((0.4, 0.4))
+
+    def test_only_complete_trainings_are_compared(self, store: Store) -> None:
+        runs = everything("newsgroups20", colander=(0.9, 0.01))
+        store.add(
+            "runs", "newsgroups20", [run for run in runs if (run["training"], run["confidence"]) != ("crl", "softmax")]
+        )
+        facts = claims.claim(claims.under_rule(table.runs(store, "newsgroups20"), "paper"))
+        assert (facts.trainings, facts.best) == (3, 3)
+
+    def test_pairs_have_the_same_seed(self, store: Store) -> None:
+        runs = [
+            record(0, 0.5),
+            record(1, 0.5),
+            record(0, 0.6, confidence="colander"),
+            record(2, 0.6, confidence="colander"),
+        ]
+        store.add("runs", "newsgroups20", runs)
+        assert claims.pairs(table.runs(store, "newsgroups20"), "paper") == (1, 1)
+
+
+class TestRendering:
+    def test_shows_every_figure_that_is_drawn(self, store: Store, tmp_path: Path) -> None:
+        plan = protocol("newsgroups20").sweeps["train_budget"]
+        swept = [record(0, training="squentropy", changes=plan.changes(value)) for value in plan.values]
+        store.add("runs", "newsgroups20", [*everything("newsgroups20", colander=(0.6, 0.06)), *swept])
+        drawn = figures.draw(store, tmp_path / document.FIGURES)
+        assert {str(path.relative_to(tmp_path)) for path in drawn} == set(IMAGE.findall(document.render(store)))
+        assert all(path.stat().st_size for path in drawn)
+
+    def test_without_any_result(self, store: Store) -> None:
+        text = document.render(store)
+        assert IMAGE.findall(text) == [f"{document.FIGURES}/{exhibits.SURROGATES}"]  # it needs no results
+        ours = [line.split(" | ")[4:] for line in text.splitlines() if line.startswith("| Vanilla | Softmax")]
+        assert {value.strip(" |") for values in ours for value in values} == {table.NOT_RUN}
+
+    @pytest.mark.parametrize(
+        ("colander", "sentence"),
+        [
+            ((0.9, 0.01), "**C1, Colander beats the other confidence functions: holds.**"),
+            ((0.9, 0.20), "**C1, Colander beats the other confidence functions: does not hold.**"),
+            ((0.0, None), "it labels nothing at all"),
+        ],
+    )
+    def test_sentences_follow_the_numbers(
+        self, store: Store, colander: tuple[float, float | None], sentence: str
+    ) -> None:
+        store.add("runs", "newsgroups20", everything("newsgroups20", colander))
+        assert sentence in " ".join(document.render(store).split())
+
+    def test_paragraphs_are_filled_and_well_spaced(self, store: Store) -> None:
+        for dataset in DATASETS:
+            store.add("runs", dataset, everything(dataset, colander=(0.6, 0.06)))
+        prose = [line for line in document.render(store).splitlines() if not line.startswith(("|", "!", "python"))]
+        assert max(map(len, prose)) <= 120
+        assert [line for line in prose if re.search(r"\S  |\s[.,;](\s|$)|[a-z)]\.[A-Z]", line)] == []
+
+    def test_writes_beside_the_figures(self, store: Store, tmp_path: Path) -> None:
+        path = document.write(store, tmp_path)
+        assert path == tmp_path / "results.md"
+        assert path.read_text(encoding="utf-8").startswith("# ")
+
+
+def everything(dataset: str, colander: tuple[float, float | None]) -> list[dict[str, Any]]:
+    """Two seeds of every cell of a dataset, all alike but for the printed form of Colander."""
+    return [
+        record(
+            seed,
+            *(colander if confidence == "colander" else (0.5, 0.04)),
+            dataset=dataset,
+            training=training,
+            confidence=confidence,
+            thresholds=rule,
+        )
+        for training in TRAININGS
+        for confidence in (*CONFIDENCES, ANCHORED)
+        for rule in RULES
+        for seed in (0, 1)
+    ]
