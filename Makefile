@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-long lint types imports install bench clean
+.PHONY: demo label-studio test test-long lint types imports install bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/labelsieve demo --out demo-output
@@ -13,9 +13,14 @@ demo: $(INSTALLED)
 test: lint types imports
 	$(BIN)/pytest -n 2
 
-# The statistical tests with ten times the repetitions.
+# What the tests with a real Label Studio server need; they are skipped without it.
+label-studio:
+	tests/label_studio/install.sh
+
+# The statistical tests with ten times the repetitions, and ten times as many killed processes.
 test-long: $(INSTALLED)
 	LABELSIEVE_REPETITIONS=5000 $(BIN)/pytest -n 2 tests/statistical
+	LABELSIEVE_KILLS=50 $(BIN)/pytest tests/integration/test_project.py -k killed
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests benchmarks experiments

@@ -132,13 +132,7 @@ def leak_table(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     lines = []
     for dataset, ways in found.items():
         for way, one in ways.items():
-            all_rounds, first = one["coverage"], one["first_coverage"]
-            texts = [
-                _share(one["first_error"], first),
-                _share(first),
-                _share(one["error"], all_rounds),
-                _share(all_rounds),
-            ]
+            texts = [_share(one[name]) for name in ("first_error", "first_coverage", "error", "coverage")]
             lines.append([protocol(dataset).title, _WAYS[way], *texts, str(len(one["seeds"]))])
     header = ["dataset", "score", "first round: error", "coverage", "all rounds: error", "coverage", "seeds"]
     return markdown(header, lines, left=2)
@@ -150,9 +144,9 @@ def _gain_texts(gain: Gain | None) -> Iterable[str]:
     return points(gain.coverage), "–" if gain.error is None else points(gain.error)
 
 
-def _share(share: float, of_any: float = 1.0) -> str:
+def _share(share: float | None) -> str:
     """In percent; no error where nothing is labelled."""
-    return f"{100 * share:.1f}" if of_any else "–"
+    return "–" if share is None else f"{100 * share:.1f}"
 
 
 def points(difference: float) -> str:

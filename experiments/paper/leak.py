@@ -15,7 +15,7 @@ Records of kind ``leak``, one per dataset, seed and way::
 
     key, dataset, seed, way
     pool                 number of points
-    coverage, error      over the whole pool, all rounds; an error of 0 also stands for nothing labelled
+    coverage, error      over the whole pool, all rounds; error is null if nothing is labelled
     rounds               list of {train_points, threshold_points, candidates, accuracy, machine_labelled, wrong,
                          fell_back_to_softmax}; ``accuracy`` is over the candidates
     first_round          {number, scores, thresholds, predicted, right} of a random sample of its candidates;
@@ -71,7 +71,8 @@ def run(
 
 
 def summary(store: Store) -> dict[str, dict[str, dict[str, Any]]]:
-    """Per dataset and way: coverage and error of each seed and their means, and the first round's accuracy."""
+    """Per dataset and way: coverage and error of each seed and their means, and the first round's accuracy. An error is
+    over the seeds that label anything, and None if none does."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for dataset in DATASETS:
         records = sorted(store.read(KIND, dataset), key=lambda record: record["seed"])
@@ -83,10 +84,10 @@ def summary(store: Store) -> dict[str, dict[str, dict[str, Any]]]:
                     "coverages": [record["coverage"] for record in own],
                     "errors": [record["error"] for record in own],
                     "coverage": mean(record["coverage"] for record in own),
-                    "error": mean(record["error"] for record in own),
+                    "error": _mean([record["error"] for record in own]),
                     "first_accuracy": mean(record["rounds"][0]["accuracy"] for record in own),
                     "first_coverage": mean(_first_coverage(record) for record in own),
-                    "first_error": mean(_first_error(record) for record in own),
+                    "first_error": _mean([_first_error(record) for record in own]),
                     "rounds": max(len(record["rounds"]) for record in own),
                 }
     return found
@@ -108,7 +109,7 @@ def _run_seed(store: Store, data_folder: Path, device: str, protocol: Protocol, 
             "seed": seed,
             "way": way,
             "coverage": round(done.coverage, 6),
-            "error": round(done.error, 6),
+            "error": None if done.error is None else round(done.error, 6),
             "pool": done.pool_size,
             "rounds": [{**asdict(each), "accuracy": round(each.accuracy, 6)} for each in done.rounds],
             "first_round": _shown(done.first, seed),
@@ -119,9 +120,10 @@ def _run_seed(store: Store, data_folder: Path, device: str, protocol: Protocol, 
             "device": kind_of_device(device),
         }
         store.add(KIND, protocol.dataset, [record])
+        wrong = "" if done.error is None else f"{100 * done.error:.1f} % of it wrong, "
         print(
-            f"leak: {protocol.title}, seed {seed}, {way}: {100 * done.coverage:.1f} % labelled, "
-            f"{100 * done.error:.1f} % of it wrong, {len(done.rounds)} rounds in {seconds:.0f} s",
+            f"leak: {protocol.title}, seed {seed}, {way}: {100 * done.coverage:.1f} % labelled, {wrong}"
+            f"{len(done.rounds)} rounds in {seconds:.0f} s",
             flush=True,
         )
 
@@ -151,6 +153,11 @@ def _first_coverage(record: Record) -> float:
     return float(record["rounds"][0]["machine_labelled"] / record["pool"])
 
 
-def _first_error(record: Record) -> float:
+def _first_error(record: Record) -> float | None:
     first = record["rounds"][0]
-    return float(first["wrong"] / max(1, first["machine_labelled"]))
+    return float(first["wrong"] / first["machine_labelled"]) if first["machine_labelled"] else None
+
+
+def _mean(errors: Sequence[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    return mean(known) if known else None

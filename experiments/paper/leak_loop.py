@@ -79,8 +79,9 @@ class Labelling:
         return sum(done.machine_labelled for done in self.rounds) / self.pool_size
 
     @property
-    def error(self) -> float:
-        return sum(done.wrong for done in self.rounds) / max(1, sum(done.machine_labelled for done in self.rounds))
+    def error(self) -> float | None:
+        labelled = sum(done.machine_labelled for done in self.rounds)
+        return sum(done.wrong for done in self.rounds) / labelled if labelled else None
 
 
 def first_model(division: Division, protocol: Protocol, classifier: Classifier, seed: int) -> Classifier:

@@ -10,6 +10,9 @@ LabelsieveError
 ├── SplitReuseError (RuntimeError)        a held-out point was about to serve two purposes
 ├── LedgerError (RuntimeError)            an entry contradicts what the ledger already holds
 ├── SearchError (RuntimeError)            no combination of a hyper-parameter search works
+├── ProjectError (RuntimeError)           a project cannot be opened, made or written to
+├── AnswersUsedError (RuntimeError)       an answer came too late: a run has used what others said
+├── HumansNeeded (RuntimeError)           labels are asked for that nobody has given yet
 └── NotFittedError (RuntimeError)         a method was used before ``fit``
 
 LabelsieveWarning (UserWarning)
@@ -71,6 +74,22 @@ class LedgerError(LabelsieveError, RuntimeError):
 
 class SearchError(LabelsieveError, RuntimeError):
     """No combination of a hyper-parameter search works."""
+
+
+class ProjectError(LabelsieveError, RuntimeError):
+    """A project cannot be opened, made or written to."""
+
+
+class AnswersUsedError(LabelsieveError, RuntimeError):
+    """An answer came too late: a run has used what others said."""
+
+
+class HumansNeeded(LabelsieveError, RuntimeError):
+    """Labels are asked for that nobody has given yet."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(f"{n:,} labels are needed from people.")
+        self.n = n
 
 
 class NotFittedError(LabelsieveError, RuntimeError):

@@ -21,6 +21,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "mlp-wide": "labelsieve.classifiers.presets:mlp_wide",
         "linear": "labelsieve.classifiers.presets:linear",
         "logistic": "labelsieve.classifiers.presets:logistic",
+        "embedding": "labelsieve.classifiers.presets:embedding",
     },
     "training": {
         "vanilla": "labelsieve.classifiers.training.vanilla:Vanilla",

@@ -108,6 +108,11 @@ class TestLogistic(ClassifierContract):
         return quick_classifier("logistic")
 
 
+class TestEmbedding(ClassifierContract):
+    def make(self):
+        return quick_classifier("embedding")
+
+
 class TestNaiveBayes(ClassifierContract):
     def make(self):
         return SklearnClassifier(GaussianNB())
@@ -137,7 +142,15 @@ class TestOwnModule(ClassifierContract):
 def test_every_registered_classifier_has_a_contract():
     covered = {subclass().make().get_params()["network"].__class__ for subclass in (TestLeNet, TestCNN, TestMLP)}
     assert len(covered) == 3
-    assert set(registry.BUILT_IN["classifier"]) == {"lenet", "cnn", "mlp", "mlp-wide", "linear", "logistic"}
+    assert set(registry.BUILT_IN["classifier"]) == {
+        "lenet",
+        "cnn",
+        "mlp",
+        "mlp-wide",
+        "linear",
+        "logistic",
+        "embedding",
+    }
 
 
 def test_the_papers_cnn_has_5_8_million_parameters_and_lenet_84_features():

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from labelsieve import registry
+from labelsieve.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {"classifier": "Classifiers", "training": "Train-time methods", "confidence": "Confidence functions",
@@ -88,6 +89,16 @@ def test_every_option_of_search_is_described():
     assert len(options) > 20
     page = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(--[\w-]+)`", page.partition("## All options")[2])) == options
+
+
+@pytest.mark.parametrize("command", ["init", "run", "ask", "answer", "status", "export", "report", "serve"])
+def test_every_option_of_a_project_command_is_in_the_tutorial(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `labelsieve {command} DIR.*", page, flags=re.MULTILINE)
+    assert set(re.findall(r"--[a-z-]+", row)) == options
 
 
 def test_the_grids_that_are_shown_are_those_that_ship():

@@ -55,3 +55,9 @@ def linear() -> TorchClassifier:
 def logistic() -> SklearnClassifier:
     """Multinomial logistic regression on scaled features, regularised for few labels."""
     return SklearnClassifier(LogisticRegression(C=0.1, max_iter=1000), scale_inputs=True)
+
+
+def embedding() -> SklearnClassifier:
+    """Multinomial logistic regression on features as they are, for embeddings of unit length: the strong directions of
+    an embedding are those that matter, and scaling would make all alike."""
+    return SklearnClassifier(LogisticRegression(C=10.0, max_iter=1000), scale_inputs=False)

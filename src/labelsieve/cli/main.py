@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from labelsieve import __version__
+from labelsieve.cli.project_options import add_project_commands
 from labelsieve.errors import LabelsieveError
 
 _FAILED, _INTERRUPTED, _READER_GONE = 2, 130, 141
@@ -94,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_audit(commands)
     _add_plan(commands)
     _add_search(commands)
+    add_project_commands(commands)
     return parser
 
 

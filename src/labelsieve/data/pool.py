@@ -27,10 +27,14 @@ class Pool:
 
     ``ids`` names the points to annotators and in the output; if not given, what the data bring along (the index of a
     DataFrame, the column ``id`` of a Parquet file, the paths of images), or else row numbers. A pool has no labels:
-    those are reached only by asking an annotator.
+    those are reached only by asking an annotator. ``identity``: what the points were computed from, for points of which
+    another machine would compute other last digits.
     """
 
-    def __init__(self, data: Any, ids: Iterable[Any] | None = None, *, name: str = "pool") -> None:
+    def __init__(
+        self, data: Any, ids: Iterable[Any] | None = None, *, name: str = "pool", identity: str | None = None
+    ) -> None:
+        self._identity = identity
         self.source = as_source(data, name)
         _refuse_unusable(self.source, name)
         if ids is None:
@@ -49,6 +53,9 @@ class Pool:
         """Short hash of the ids, the shape and a sample of the points: tells one pool from another, wherever kept."""
         digest = hashlib.sha256(f"{self.source.shape} {self.source.dtype}".encode())
         digest.update(self.ids.tobytes())
+        if self._identity is not None:
+            digest.update(self._identity.encode())
+            return digest.hexdigest()[:12]
         sample = self.take(np.arange(0, len(self), max(1, len(self) // _SAMPLED_ROWS)))
         digest.update(sample.tobytes())
         return digest.hexdigest()[:12]

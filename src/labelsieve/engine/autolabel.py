@@ -93,7 +93,7 @@ def autolabel_many(
     shared_pool = None if pool is None else as_pool(pool)
     common = _read_once(common)
     _refuse_shared_ledgers(runs, common, is_local=isinstance(as_executor(executor), LocalExecutor))
-    opened = [open_run(**_all_settings(shared_pool, annotator, {**common, **own})) for own in runs]
+    opened = [open_run(**all_settings(shared_pool, annotator, {**common, **own})) for own in runs]
     if isinstance(as_executor(executor), LocalExecutor):
         advance_together(opened, bars_if_terminal(progress, ManyBars))
         return [run.finished() for run in opened]
@@ -131,7 +131,7 @@ def _side_by_side(runs: list[dict[str, Any]], pool: Pool | None, annotator: Any)
     return autolabel_many(pool, annotator, runs, progress=False)
 
 
-def _all_settings(pool: Any, annotator: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+def all_settings(pool: Any, annotator: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Everything ``autolabel`` takes, its own defaults filled in."""
     signature = inspect.signature(autolabel)
     unknown = sorted(set(given) - set(signature.parameters))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from labelsieve.engine.entries import Entry, RoundClosed
 from labelsieve.engine.state import LedgerState
@@ -12,9 +12,11 @@ from labelsieve.types import RoundReport
 class Ledger:
     """Append-only list of entries. All else — who is unlabelled, who is held out — is ``state``, a fold over them."""
 
-    def __init__(self) -> None:
-        self._entries: list[Entry] = []
-        self.state = LedgerState()
+    def __init__(self, entries: Sequence[Entry] = (), keep: Callable[[tuple[Entry, ...]], None] | None = None) -> None:
+        """``keep`` is given all further entries before they count, to write them down; it may raise."""
+        self._entries = list(entries)
+        self._keep = keep
+        self.state = fold(self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -27,6 +29,8 @@ class Ledger:
         try:
             for entry in entries:
                 self.state.apply(entry)
+            if self._keep is not None:
+                self._keep(entries)
         except BaseException:
             self.state = fold(self._entries)
             raise
@@ -34,9 +38,7 @@ class Ledger:
 
     def copy(self) -> Ledger:
         """A ledger of its own with the same entries, made by replaying them."""
-        replayed = Ledger()
-        replayed.append(*self._entries)
-        return replayed
+        return Ledger(self._entries)
 
     @property
     def rounds(self) -> list[RoundReport]:

@@ -49,7 +49,7 @@ class RunInProgress:
         self.ledger = ledger
         self._observer = observer
         self._executor = executor
-        self._facts = facts
+        self.facts = facts
         self._reason: str | None = None
 
     def to_the_end(self) -> Run:
@@ -80,7 +80,11 @@ class RunInProgress:
     def finished(self) -> Run:
         """The outcome; the run must have ended."""
         assert self._reason is not None
-        return Run(self.ledger.copy(), self._pool.ids, self._reason, self._facts)
+        return self.so_far(self._reason)
+
+    def so_far(self, reason: str) -> Run:
+        """What there is, and why there is no more."""
+        return Run(self.ledger.copy(), self._pool.ids, reason, self.facts)
 
     @property
     def rounds_closed(self) -> int:

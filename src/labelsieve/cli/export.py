@@ -1,0 +1,32 @@
+"""``labelsieve export``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import pandas as pd
+
+from labelsieve.exports import write_export
+from labelsieve.project import Project
+
+
+def export(arguments: argparse.Namespace) -> int:
+    with Project(arguments.folder) as project:
+        content = arguments.content or arguments.format == "label-studio"
+        tables = project.labels(everything=arguments.all, content=content)
+        wanted = _wanted(tables, arguments.only, arguments.min_confidence)
+        config = project.config
+        n = write_export(wanted, arguments.out, arguments.format, classes=config.classes, kind=config.data.kind)
+    print(f"wrote {n:,} rows to {arguments.out}")
+    return 0
+
+
+def _wanted(tables: Iterator[pd.DataFrame], source: str | None, least: float | None) -> Iterator[pd.DataFrame]:
+    for table in tables:
+        keep = pd.Series(True, index=table.index)
+        if source is not None:
+            keep &= table["source"] == source
+        if least is not None:
+            keep &= (table["source"] != "machine") | (table["confidence"] >= least)
+        yield table[keep]

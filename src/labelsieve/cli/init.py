@@ -1,0 +1,76 @@
+"""``labelsieve init``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from labelsieve.data.readers import open_data
+from labelsieve.errors import DataError
+from labelsieve.project.config import Config, checked_config
+from labelsieve.project.making import make, understood
+
+_LABELLING = {
+    "tolerance": "tolerance",
+    "delta": "delta",
+    "train_budget": "train_budget",
+    "validation_budget": "validation_budget",
+    "seed": "random_state",
+}
+"""Options, and the keys of the file they stand for."""
+
+
+def init(arguments: argparse.Namespace) -> int:
+    config = _config(arguments)
+    found = understood(config)
+    for line in found.in_words():
+        print(line)
+    if config.data.kind == "table":
+        print(f"features: {', '.join(config.data.columns)}")
+    if found.bad_images:
+        raise DataError(
+            f"All images must be readable; {len(found.bad_images):,} are not, see above. Repair or remove them."
+        )
+    make(arguments.folder, config)
+    print(f"made {arguments.folder}; its settings are in {arguments.folder / 'labelsieve.toml'}")
+    print(f"next: labelsieve run {arguments.folder}")
+    return 0
+
+
+def _config(arguments: argparse.Namespace) -> Config:
+    given = {key: getattr(arguments, option) for option, key in _LABELLING.items()}
+    data: dict[str, Any] = {
+        "file": str(Path(arguments.data).resolve()),  # the project finds it from wherever it is used
+        "kind": _kind(arguments),
+        "text": arguments.text,
+        "image": arguments.image,
+        "id": arguments.id,
+        "columns": _columns(arguments),
+        "encoding": arguments.encoding,
+    }
+    written = {
+        "classes": tuple(name.strip() for name in arguments.classes.split(",")),
+        "data": data,
+        "labelling": {key: value for key, value in given.items() if value is not None},
+    }
+    return checked_config(written, "The project's settings")
+
+
+def _kind(arguments: argparse.Namespace) -> str:
+    if arguments.text:
+        return "text"
+    path = Path(arguments.data)
+    if arguments.image or (path.is_dir() and not (path / "state.json").exists()):
+        return "image"
+    return "features" if path.suffix.lower() in (".npy", ".npz") else "table"
+
+
+def _columns(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Of a table: those that were named, or all but the one that names the items."""
+    if arguments.features:
+        return tuple(name.strip() for name in arguments.features.split(","))
+    if _kind(arguments) != "table":
+        return ()
+    reader = open_data(arguments.data, encoding=arguments.encoding)
+    return tuple(name for name in reader.columns if name not in (arguments.id, reader.id_column))

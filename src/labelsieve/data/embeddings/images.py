@@ -1,0 +1,63 @@
+"""Images: the pixels of small ones as they are, or what a pretrained network sees in larger ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labelsieve.data.embeddings.base import FeatureSettings, ItemModel
+from labelsieve.data.embeddings.image_files import ImageFiles, open_image, pixels_of, unreadable
+from labelsieve.data.embeddings.image_network import OFFLINE_NAME
+from labelsieve.errors import DataError
+from labelsieve.types import Array
+
+PIXELS = "pixels"
+_LARGEST_SMALL = 64
+_SHOWN = 4
+
+
+def chosen_model(settings: FeatureSettings, files: ImageFiles) -> str:
+    """ "auto" made definite."""
+    if settings.image_model != "auto":
+        return settings.image_model
+    are_small = len(files.sizes) == 1 and max(files.sizes[0]) <= _LARGEST_SMALL
+    return PIXELS if are_small else OFFLINE_NAME
+
+
+class Pixels:
+    """The pixels themselves, for the classifiers that are convolutional networks."""
+
+    batch_size = 64
+    dtype = np.dtype(np.uint8)
+
+    def __init__(self, files: ImageFiles) -> None:
+        if len(files.sizes) != 1:
+            shown = ", ".join(f"{width} × {height}" for width, height in files.sizes[:_SHOWN])
+            raise DataError(
+                f"With image_model 'pixels' all images must have one size; there are {len(files.sizes)}: {shown}"
+                f"{', …' if len(files.sizes) > _SHOWN else ''}. Resize them, or use image_model 'auto'."
+            )
+        width, height = files.sizes[0]
+        self._in_colour = files.in_colour
+        self.shape: tuple[int, ...] = (height, width, 3) if files.in_colour else (height, width)
+        self.identity = "pixels in colour" if files.in_colour else "pixels in grey"
+
+    def compute(self, items: list[bytes]) -> Array:
+        """One image per file."""
+        return np.stack([decoded(item, in_colour=self._in_colour) for item in items])
+
+
+def decoded(content: bytes, *, in_colour: bool) -> Array:
+    """The pixels of a file whose header was found good."""
+    try:
+        with open_image(content) as image:
+            return pixels_of(image, in_colour=in_colour)
+    except unreadable() as error:
+        raise DataError(f"Every image must be readable; one is cut off or broken: {error}. Take it out.") from error
+
+
+def words_for(model: ItemModel, name: str) -> tuple[list[str], str]:
+    """What the columns are, briefly and in a sentence."""
+    shape = " × ".join(map(str, model.shape))
+    if name == PIXELS:
+        return [f"pixels {shape}"], f"Pixels as they are, {shape}."
+    return [f"{name} {shape}"], f"Features of the pretrained network {name}, {shape} per image, of length 1."

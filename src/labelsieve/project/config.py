@@ -1,0 +1,135 @@
+"""``labelsieve.toml``: what a project is about, in words people can read and change."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from labelsieve import registry
+from labelsieve.errors import ProjectError, UnknownMethodError
+
+Kind = Literal["text", "image", "table", "features"]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSection(_Section):
+    """Where the items come from."""
+
+    file: str = Field(description="file or folder with the items, relative to the project if it lies inside")
+    kind: Kind = Field(description="what an item is: text, image, table (a row of numbers and categories) or features")
+    text: str | None = Field(None, description="column with the text")
+    image: str | None = Field(None, description="column with the path of the image, relative to the file")
+    id: str | None = Field(None, description="column that names the items; row numbers if there is none")
+    columns: tuple[str, ...] = Field((), description="columns of a table that become features")
+    encoding: str | None = Field(None, description="of a CSV or JSONL file; UTF-8 if left out")
+
+
+class FeatureSection(_Section):
+    """What the classifier sees of an item."""
+
+    text_model: str = Field("auto", description="sentence model beside TF-IDF: auto, none, or a name or path")
+    image_model: str = Field("auto", description="auto, pixels, efficientnet-lite0, or a timm or open_clip name")
+    svd_dimensions: Count = Field(400, description="numbers per text that TF-IDF is reduced to")
+
+
+class LabellingSection(_Section):
+    """What is promised, how many labels may be asked for, and the methods; see docs/methods.md."""
+
+    tolerance: Share = Field(0.05, description="share of wrong machine labels you accept")
+    delta: Share = Field(0.05, description="probability with which the promise may fail")
+    train_budget: Count = Field(500, description="human labels to learn from")
+    validation_budget: Count = Field(500, description="human labels to check with")
+    seed_size: Count | None = Field(None, description="first batch; 0.4 of the train budget if left out")
+    batch_size: Count | None = Field(None, description="later batches; 0.2 of the train budget if left out")
+    classifier: str = Field("auto", description="method")
+    training: str = Field("vanilla", description="method")
+    confidence: str = Field("softmax", description="method")
+    thresholds: str = Field("certified", description="method")
+    query: str = Field("margin-random", description="method")
+    certified_rounds: Count = Field(1, description="in how many of the last rounds machine labels are given")
+    random_state: Annotated[int, Field(ge=0)] = Field(0, description="another one draws other points")
+
+    @field_validator("classifier", "training", "confidence", "thresholds", "query")
+    @classmethod
+    def _known(cls, name: str, info: Any) -> str:
+        if not (info.field_name == "classifier" and name == "auto") and name not in registry.names(info.field_name):
+            known = ", ".join(registry.names(info.field_name))
+            raise ValueError(f"expected one of {known}; got {name!r}")
+        return name
+
+
+class PeopleSection(_Section):
+    """Who labels."""
+
+    overlap: Count = Field(1, description="how many people label each item; the majority counts")
+
+
+class Config(_Section):
+    """A whole ``labelsieve.toml``."""
+
+    classes: tuple[str, ...] = Field(description="names of the classes")
+    data: DataSection
+    features: FeatureSection = FeatureSection()
+    labelling: LabellingSection = LabellingSection()
+    people: PeopleSection = PeopleSection()
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Config:
+        named = [name for name in self.classes if name.strip() and name.isprintable()]
+        if len(named) < 2 or len(set(named)) < len(self.classes):
+            raise ValueError(
+                f"classes must be at least two different names, none of them blank; got {list(self.classes)}"
+            )
+        if self.data.kind == "text" and self.data.text is None:
+            raise ValueError("data.text must name the column with the text")
+        return self
+
+
+def read_config(path: Path) -> Config:
+    """The configuration of a project; problems are all named at once."""
+    try:
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ProjectError(
+            f"{path.parent} is no project: it has no {path.name}. Make one with `labelsieve init {path.parent} ...`."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ProjectError(f"{path} is not valid TOML: {error}") from None
+    return checked_config(written, str(path))
+
+
+def checked_config(written: dict[str, Any], where: str) -> Config:
+    """The configuration in a mapping."""
+    try:
+        return Config.model_validate(written)
+    except (ValidationError, UnknownMethodError) as error:
+        problems = error.errors() if isinstance(error, ValidationError) else []
+        lines = [f"{'.'.join(map(str, p['loc'])) or 'the file'}: {p['msg']}" for p in problems] or [str(error)]
+        raise ProjectError(f"{where} cannot be used: " + "; ".join(lines)) from None
+
+
+def as_toml(config: Config) -> str:
+    """The file with all keys, each with its meaning; what is not set is there as a comment."""
+    lines = [f"# {Config.model_fields['classes'].description}", f"classes = {_toml(list(config.classes))}"]
+    for name in ("data", "features", "labelling", "people"):
+        section: _Section = getattr(config, name)
+        lines += ["", f"# {section.__doc__}", f"[{name}]"]
+        for key, field in type(section).model_fields.items():
+            value = getattr(section, key)
+            setting = f"# {key} =" if value in (None, ()) else f"{key} = {_toml(value)}"
+            lines.append(f"{setting}  # {field.description}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Strings, numbers and lists of them are written in TOML as in JSON."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

@@ -1,0 +1,69 @@
+"""People as an annotator: their answers are in the project's file, or they are still needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from labelsieve.annotators.agreement import majority
+from labelsieve.errors import DataError, HumansNeeded
+from labelsieve.store.answers import Answer, Answers
+from labelsieve.store.items import Items
+from labelsieve.types import Array
+
+SIMULATED = "simulated"
+
+
+class People:
+    """Gives the label most people gave, once enough have answered for all items that are asked about."""
+
+    name = "people"
+
+    def __init__(self, items: Items, answers: Answers, overlap: int) -> None:
+        self._items = items
+        self._answers = answers
+        self._overlap = overlap
+
+    def label(self, ids: Array) -> list[str]:
+        rows = [row for id_ in ids.tolist() if (row := self._items.row_of(str(id_))) is not None]
+        decided = self._answers.use(rows, lambda answers: decisions(answers, self._overlap))
+        if decided is None:
+            known = decisions(self._answers.table(), self._overlap)
+            raise HumansNeeded(sum(row not in known for row in rows))
+        return [decided[row] for row in rows]
+
+
+class Rehearsal(People):
+    """Answers from labels that are already there, as people would: each answer is in the file before it counts."""
+
+    def __init__(self, items: Items, answers: Answers, truth: Mapping[str, str], classes: Sequence[str]) -> None:
+        super().__init__(items, answers, overlap=1)
+        self._truth = truth
+        self._classes = set(classes)
+
+    def label(self, ids: Array) -> list[str]:
+        wanted = [str(id_) for id_ in ids.tolist()]
+        for id_ in wanted:
+            if self._truth.get(id_) not in self._classes:
+                raise DataError(
+                    f"The column to simulate from must hold one of the classes {sorted(self._classes)} for every item; "
+                    f"for {id_!r} it holds {self._truth.get(id_)!r}."
+                )
+        known = set(self._answers.table()["row"])
+        rows = {id_: self._items.row_of(id_) for id_ in wanted}
+        self._answers.add(
+            Answer(row, self._truth[id_], SIMULATED)
+            for id_, row in rows.items()
+            if row is not None and row not in known
+        )
+        return super().label(ids)
+
+
+def decisions(answers: pd.DataFrame, overlap: int) -> dict[int, str]:
+    """The label of each row that at least ``overlap`` people answered and most of them agree on, by row."""
+    if not len(answers):
+        return {}
+    counted = majority(answers.rename(columns={"row": "item"}))
+    decided = counted[~counted["undecided"] & (counted["answers"] >= overlap)]
+    return dict(zip(decided["item"].tolist(), decided["label"].tolist(), strict=True))

@@ -1,0 +1,259 @@
+"""A project opened: the one place where settings, data, people and the engine come together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from labelsieve.annotators.agreement import Agreement, measure_agreement
+from labelsieve.data.embeddings import FeatureSettings, compute
+from labelsieve.data.embeddings.sentence_model import chosen_model
+from labelsieve.data.pool import Pool
+from labelsieve.data.readers import open_data
+from labelsieve.data.readers.arrays import features
+from labelsieve.engine.autolabel import all_settings
+from labelsieve.engine.progress import Observer
+from labelsieve.engine.run import Run
+from labelsieve.engine.running import RunInProgress, open_run
+from labelsieve.errors import AnnotatorError, ConfigurationError, DataError, HumansNeeded, LabelsieveError, ProjectError
+from labelsieve.project.config import read_config
+from labelsieve.project.labels import label_table
+from labelsieve.project.making import CONFIG_FILE, DATABASE_FILE
+from labelsieve.project.people import SIMULATED, People, Rehearsal, decisions
+from labelsieve.project.status import Status, status_of
+from labelsieve.reports.files import write_report
+from labelsieve.store.answers import Answer, Answers
+from labelsieve.store.database import Database
+from labelsieve.store.items import Items
+from labelsieve.store.journal import journalled, replayed
+from labelsieve.store.lock import held
+from labelsieve.store.reviews import Reviews
+from labelsieve.types import Label
+
+LOCK_FILE, FEATURES_FOLDER, REPORT_FOLDER = "project.lock", "features", "report"
+_RUN, _STOPPED, _TEXT_MODEL = "run", "stop reason", "text model"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How far a run came; ``needed`` labels from people are missing, None if it has ended."""
+
+    run: Run
+    needed: int | None
+
+
+class Project:
+    """Opened for reading; ``run`` takes the lock."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.config = read_config(self.folder / CONFIG_FILE)
+        self.database = Database(self.folder / DATABASE_FILE)
+        self.items = Items(self.database)
+        self.answers = Answers(self.database)
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(
+        self,
+        *,
+        simulate: str | None = None,
+        progress: bool | Observer = True,
+        features_progress: Callable[[str, int, int], None] | None = None,
+    ) -> Outcome:
+        """Go on until people are needed or the run has ended; ``simulate`` names a column that answers for them.
+
+        ``features_progress`` is told what of the features is being computed, how much of it and of how much.
+        """
+        with held(self.folder / LOCK_FILE, "labelsieve run"):
+            annotator = self._people() if simulate is None else self._rehearsal(simulate)
+            given = {
+                **self.config.labelling.model_dump(),
+                "classifier": self._classifier(),
+                "classes": self.config.classes,
+                "ledger": journalled(self.database),
+            }
+            pool = self._pool(features_progress or _quiet)
+            begun = self._opened({**all_settings(pool, annotator, given), "progress": progress})
+            self._keep_fact(_RUN, json.dumps(dict(begun.facts), default=str))
+            self._forget_fact(_STOPPED)  # with a larger budget, a run that had ended goes on
+            try:
+                run = begun.to_the_end()
+            except AnnotatorError as error:
+                if isinstance(error.__cause__, LabelsieveError) and not isinstance(error.__cause__, HumansNeeded):
+                    raise error.__cause__ from None  # the rest is advice for those who call the library
+                if not isinstance(error.__cause__, HumansNeeded):
+                    raise
+                return Outcome(begun.so_far(str(error.__cause__)), error.__cause__.n)
+            self._keep_fact(_STOPPED, run.stop_reason)
+            return Outcome(run, None)
+
+    def _opened(self, settings: dict[str, Any]) -> RunInProgress:
+        try:
+            return open_run(**settings)
+        except ConfigurationError as error:
+            if "pool_fingerprint was" not in str(error):
+                raise
+            raise ProjectError(
+                "The data or the settings of the features have changed since the run began. Put them back, or make a "
+                "new project."
+            ) from error
+
+    def so_far(self) -> Run:
+        """The run as it stands in the file."""
+        facts = self.database.fact(_RUN)
+        if facts is None:
+            raise ProjectError(f"Nothing has been run in {self.folder} yet: labelsieve run {self.folder}")
+        reason = self.database.fact(_STOPPED) or "it goes on when people have answered"
+        return Run(replayed(self.database), self.items.ids(), reason, json.loads(facts))
+
+    def report(self) -> Path:
+        """Write labels.csv, run.json and report.html; returns the page's path."""
+        return write_report(self.so_far(), self.folder / REPORT_FOLDER, title=self.folder.resolve().name)
+
+    def status(self) -> Status:
+        decided = decisions(self.answers.table(), self.config.people.overlap)
+        return status_of(replayed(self.database), len(self.items), set(decided), self.database.fact(_STOPPED))
+
+    def agreement(self) -> Agreement | None:
+        """How far people agree on items that several have answered; None if there are none."""
+        answers = self.answers.table().rename(columns={"row": "item"})
+        if not answers["item"].duplicated().any():
+            return None
+        return measure_agreement(answers[["item", "annotator", "label"]])
+
+    def questions(self) -> pd.DataFrame:
+        """Items that people are asked about and have not decided on: row, id, content."""
+        decided = decisions(self.answers.table(), self.config.people.overlap)
+        pending = replayed(self.database).state.pending()
+        rows = pending[[row not in decided for row in pending.tolist()]]
+        contents = self.items.take(rows)
+        return pd.DataFrame(
+            {"row": rows, "id": [id_ for id_, _ in contents], "content": [text for _, text in contents]}
+        )
+
+    def asked_ids(self) -> list[str]:
+        """Items that people are asked about now, decided on or not."""
+        return [id_ for id_, _ in self.items.take(replayed(self.database).state.pending())]
+
+    def answer(self, answers: Iterable[tuple[str, Label, str]]) -> None:
+        """Id, label and annotator of each; all are on disk when this returns, or none."""
+        asked = set(replayed(self.database).state.pending().tolist())
+        checked = []
+        for id_, label, annotator in answers:
+            row = self.items.row_of(str(id_))
+            if label not in self.config.classes:
+                raise DataError(f"A label must be one of {list(self.config.classes)}; got {label!r} for {id_!r}.")
+            if row is None or row not in asked:
+                raise DataError(f"Answers are for items that are asked about now; {id_!r} is not one of them.")
+            checked.append(Answer(row, str(label), annotator))
+        self.answers.add(checked)
+
+    def labels(self, *, everything: bool = False, content: bool = False) -> Iterator[pd.DataFrame]:
+        """All labels, a part at a time; one that a person has corrected is that person's."""
+        answered = self.answers.table()
+        names = answered.sort_values("annotator").groupby("row")["annotator"].agg(", ".join)
+        corrections = {
+            row: review for row, review in Reviews(self.database).latest().items() if review.label is not None
+        }
+        return label_table(
+            replayed(self.database), self.items, names, corrections, everything=everything, content=content
+        )
+
+    def _pool(self, progress: Callable[[str, int, int], None]) -> Pool:
+        data, ids = self.config.data, self.items.ids()
+        if data.kind == "features":
+            return Pool(features(self._data_path()), ids=ids)
+        chosen = {**self.config.features.model_dump(), "text_model": self._text_model()}
+        settings = FeatureSettings(**chosen, image_root=self._image_root(), device="auto")
+        found = compute(data.kind, self.items, self.folder / FEATURES_FOLDER, settings=settings, progress=progress)
+        return Pool(found.path, ids=ids, identity=found.path.name)
+
+    def _text_model(self) -> str:
+        """What "auto" meant when the project was first run: a package installed later must not change its features."""
+        named = self.config.features.text_model
+        if named != "auto" or self.config.data.kind != "text":
+            return named
+        kept = self.database.fact(_TEXT_MODEL)
+        if kept is None:
+            kept = chosen_model("auto") or "none"
+            self._keep_fact(_TEXT_MODEL, kept)
+        return kept
+
+    def _classifier(self) -> str:
+        """By the kind of data, unless the settings name one; images that go in as pixels are for the engine to tell."""
+        named = self.config.labelling.classifier
+        return "embedding" if named == "auto" and self.config.data.kind == "text" else named
+
+    def _data_path(self) -> Path:
+        path = Path(self.config.data.file)
+        return path if path.is_absolute() else self.folder / path
+
+    def _image_root(self) -> Path | None:
+        if self.config.data.kind != "image":
+            return None
+        path = self._data_path()
+        return path if path.is_dir() else path.parent
+
+    def _people(self) -> People:
+        if SIMULATED in set(self.answers.table()["annotator"]):
+            raise ProjectError(
+                "This project was begun as a rehearsal: go on with --simulate, or make another for people."
+            )
+        return People(self.items, self.answers, self.config.people.overlap)
+
+    def _rehearsal(self, column: str) -> Rehearsal:
+        data = self.config.data
+        if column in (data.text, data.image, data.id) or column in data.columns:
+            raise ConfigurationError(
+                f"The column to simulate from must not be one that the project uses; {column!r} is. "
+                "Make the project without it."
+            )
+        others = set(self.answers.table()["annotator"]) - {SIMULATED}
+        if others:
+            raise ProjectError(
+                f"{min(others)} has answered in this project; a rehearsal would mix other labels with theirs. "
+                "Make a project of its own to rehearse in."
+            )
+        reader = open_data(self._data_path(), encoding=data.encoding)
+        named = data.id or reader.id_column
+        ids: list[Any] = []
+        labels: list[Any] = []
+        for chunk in reader.chunks([column] if named is None else [named, column]):
+            ids += range(len(ids), len(ids) + len(chunk)) if named is None else chunk[named].tolist()
+            labels += chunk[column].tolist()
+        if len(ids) != len(self.items):
+            raise DataError(
+                f"{reader.path} had {len(self.items):,} rows when the project was made, and has {len(ids):,}."
+            )
+        truth = {str(id_): _as_class(label) for id_, label in zip(ids, labels, strict=True)}
+        return Rehearsal(self.items, self.answers, truth, self.config.classes)
+
+    def _keep_fact(self, name: str, value: str) -> None:
+        with self.database.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
+
+    def _forget_fact(self, name: str) -> None:
+        with self.database.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE name = ?", (name,))
+
+
+def _as_class(label: Any) -> str:
+    """As classes are written: 1.0 is the class 1."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _quiet(_what: str, _done: int, _total: int) -> None:
+    return None

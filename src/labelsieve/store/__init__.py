@@ -1,0 +1,1 @@
+"""The file that keeps a project: items, answers and the ledger's journal, in SQLite."""

@@ -1,0 +1,385 @@
+"""From a file of data to labels, with the command line alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from labelsieve.cli.main import main
+from labelsieve.errors import AnswersUsedError, DataError, ProjectError
+from labelsieve.project import Project
+from labelsieve.project.people import decisions
+from labelsieve.store.database import Database
+from labelsieve.store.reviews import Review, Reviews
+
+CLASSES = ("animals", "food", "travel")
+WORDS = {
+    "animals": ["cat", "dog", "horse", "whiskers", "paw", "fur", "barks", "meows", "stable", "kitten", "puppy", "tail"],
+    "food": [
+        "bread",
+        "cheese",
+        "soup",
+        "pepper",
+        "oven",
+        "tasty",
+        "recipe",
+        "sugar",
+        "butter",
+        "lemon",
+        "dinner",
+        "plate",
+    ],
+    "travel": [
+        "train",
+        "plane",
+        "ticket",
+        "hotel",
+        "beach",
+        "map",
+        "passport",
+        "luggage",
+        "island",
+        "tour",
+        "museum",
+        "station",
+    ],
+}
+KILLS = int(os.environ.get("LABELSIEVE_KILLS", "5"))
+
+
+@pytest.fixture(scope="module")
+def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """900 short texts of three topics, with an id, a number and the truth."""
+    rng = random.Random(0)
+    path = tmp_path_factory.mktemp("data") / "posts.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["post", "body", "likes", "topic"])
+        for number in range(900):
+            topic = rng.choice(CLASSES)
+            words = [rng.choice(WORDS[topic if rng.random() < 0.8 else rng.choice(CLASSES)]) for _ in range(20)]
+            writer.writerow([f"p{number:04d}", f"<b>{' '.join(words)}</b>", rng.randrange(50), topic])
+    return path
+
+
+def made(folder: Path, posts: Path, *more: str) -> Path:
+    arguments = ["init", str(folder), "--data", str(posts), "--classes", ",".join(CLASSES), "--text", "body"]
+    options = ["--id", "post", "--train-budget", "80", "--validation-budget", "150"]
+    assert main([*arguments, *options, *more]) == 0
+    return folder
+
+
+def exported(folder: Path, *more: str) -> pd.DataFrame:
+    out = folder / "labels.csv"
+    assert main(["export", str(folder), "--out", str(out), *more]) == 0
+    return pd.read_csv(out, dtype={"id": str})
+
+
+class TestRehearsal:
+    def test_from_a_file_to_labels(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        folder = made(tmp_path / "project", posts)
+        said = capsys.readouterr().out
+        assert "900" in said
+        assert f"labelsieve run {folder}" in said
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        assert "Finished" in capsys.readouterr().out
+        labels = exported(folder)
+        assert list(labels.columns[:2]) == ["id", "label"]
+        truth = pd.read_csv(posts, dtype=str).set_index("post")["topic"]
+        machine = labels[labels["source"] == "machine"]
+        assert len(machine) > 200
+        assert (truth[machine["id"]].to_numpy() != machine["label"]).mean() <= 0.05
+        people = labels[labels["source"] == "human"]
+        assert set(people["annotator"]) == {"simulated"}
+        assert (truth[people["id"]].to_numpy() == people["label"]).all()
+        assert machine[["confidence", "threshold", "model"]].notna().all().all()
+        assert (folder / "report" / "report.html").stat().st_size > 10_000
+
+    def test_the_column_to_simulate_from_is_never_a_feature(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        with Project(folder) as project:
+            assert all(topic not in json.dumps(project.items.take(np.arange(5))) for topic in ("topic", "likes"))
+        table = tmp_path / "table"
+        arguments = ["init", str(table), "--data", str(posts), "--classes", ",".join(CLASSES)]
+        assert main([*arguments, "--features", "likes,topic", "--id", "post"]) == 0
+        assert main(["run", str(table), "--simulate", "topic"]) == 2
+
+
+class TestPeople:
+    def test_a_csv_there_and_back_over_days(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, questions = made(tmp_path / "project", posts), tmp_path / "questions.csv"
+        truth = pd.read_csv(posts, dtype=str).set_index("post")["topic"]
+        batches = 0
+        while True:
+            assert main(["run", str(folder)]) == 0
+            with Project(folder) as project:
+                if not project.status().waiting:
+                    break
+            assert main(["ask", str(folder), "--out", str(questions)]) == 0
+            asked = pd.read_csv(questions, dtype=str, keep_default_na=False)
+            half = len(asked) // 2
+            asked["label"] = truth[asked["id"]].to_numpy()
+            asked.loc[half:, "label"] = ""
+            asked.to_csv(questions, index=False)
+            assert main(["answer", str(folder), str(questions), "--annotator", "ann"]) == 0
+            capsys.readouterr()
+            assert main(["run", str(folder)]) == 0  # too early: it says so and changes nothing
+            assert "needed from people" in capsys.readouterr().out
+            assert main(["ask", str(folder), "--out", str(questions)]) == 0
+            rest = pd.read_csv(questions, dtype=str, keep_default_na=False)
+            assert list(rest["id"]) == list(asked["id"][half:])
+            rest["label"] = truth[rest["id"]].to_numpy()
+            rest.to_csv(questions, index=False)
+            assert main(["answer", str(folder), str(questions), "--annotator", "bob"]) == 0
+            batches += 1
+        assert batches >= 4
+        by_people = exported(folder, "--only", "human")
+        assert set(by_people["annotator"]) == {"ann", "bob"}
+        rehearsed = made(tmp_path / "rehearsed", posts)
+        assert main(["run", str(rehearsed), "--simulate", "topic"]) == 0
+        same = ["id", "label", "source", "round", "confidence", "model"]
+        pd.testing.assert_frame_equal(exported(folder)[same], exported(rehearsed)[same])
+
+    def test_several_people_per_item(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace("overlap = 1", "overlap = 3"))
+        assert main(["run", str(folder)]) == 0
+        with Project(folder) as project:
+            first, second = project.questions()["id"].iloc[:2]
+            for name, label in (("ann", "food"), ("bob", "food"), ("cid", "travel")):
+                assert first in set(project.questions()["id"])
+                project.answer([(first, label, name), (second, CLASSES["abc".index(name[0])], name)])
+            assert project.agreement().items == 2
+            left = set(project.questions()["id"])
+            assert first not in left  # two of three agree
+            assert second in left  # three say three things
+
+    def test_answers_nobody_asked_for_are_refused(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder)]) == 0
+        with Project(folder) as project:
+            asked = project.questions()["id"].iloc[0]
+            other = next(id_ for id_ in project.items.ids() if id_ not in set(project.questions()["id"]))
+            for answers, message in (
+                ([(asked, "food", "ann"), (other, "food", "ann")], "asked about now"),
+                ([(asked, "drinks", "ann")], "must be one of"),
+            ):
+                with pytest.raises(DataError, match=message):
+                    project.answer(answers)
+            assert not len(project.answers.table())
+
+
+class TestCare:
+    def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(self, tmp_path: Path, posts: Path) -> None:
+        calm, harried = (made(tmp_path / name, posts) for name in ("calm", "harried"))
+        assert main(["run", str(calm), "--simulate", "topic"]) == 0
+        command = [sys.executable, "-m", "labelsieve", "run", str(harried), "--simulate", "topic"]
+        rng = random.Random(KILLS)
+        started = time.monotonic()
+        subprocess.run([*command[:-2], "--help"], capture_output=True, check=True)
+        long = 4 * (time.monotonic() - started) + 2
+        killed = 0
+        while killed < KILLS:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0, long))
+            if process.poll() is not None:  # it had ended before
+                long /= 2
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            killed += 1
+            with Database(harried / "project.sqlite") as database:
+                assert database.is_whole()
+            with Project(harried) as project:
+                project.status()
+        assert main(["run", str(harried), "--simulate", "topic"]) == 0
+        pd.testing.assert_frame_equal(exported(harried), exported(calm))
+
+    def test_a_second_process_is_told_who_has_it(self, tmp_path: Path, posts: Path) -> None:
+        from labelsieve.store.lock import held
+
+        folder = made(tmp_path / "project", posts)
+        with held(folder / "project.lock", "labelsieve run"), pytest.raises(ProjectError, match="process"):
+            Project(folder).run(simulate="topic", progress=False)
+
+    def test_nothing_half_made(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        broken = tmp_path / "broken.csv"
+        broken.write_text("body,topic\nfine,food\none,too,many\n")
+        arguments = ["init", str(tmp_path / "p"), "--data", str(broken), "--classes", "food,travel", "--text"]
+        assert main([*arguments, "body"]) == 2
+        assert "Line 3" in capsys.readouterr().err
+        assert main([*arguments, "bdoy"]) == 2
+        assert "body" in capsys.readouterr().err
+        full = made(tmp_path / "full", posts)
+        assert main(["init", str(full), "--data", str(posts), "--classes", "a,b", "--text", "body"]) == 2
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.csv", "full"]
+
+    def test_settings_are_checked_all_at_once(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        config = folder / "labelsieve.toml"
+        good = config.read_text()
+        config.write_text(good.replace('confidence = "softmax"', 'confidence = "sotfmax"').replace("0.05", "1.5", 1))
+        with pytest.raises(ProjectError, match=r"labelling\.tolerance.*labelling\.confidence.*softmax"):
+            Project(folder)
+        config.write_text(good + "[extra]\n")
+        with pytest.raises(ProjectError, match="extra"):
+            Project(folder)
+        with pytest.raises(ProjectError, match="labelsieve init"):
+            Project(tmp_path)
+
+    def test_a_promise_once_begun_cannot_be_changed(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder)]) == 0
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace("tolerance = 0.05", "tolerance = 0.2"))
+        assert main(["run", str(folder)]) == 2
+
+    def test_a_text_model_installed_later_does_not_change_a_project(
+        self, tmp_path: Path, posts: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder)]) == 0
+        monkeypatch.setattr("labelsieve.project.project.chosen_model", lambda _name: "a model from the future")
+        assert main(["run", str(folder)]) == 0
+
+
+class TestCareForAnswers:
+    """What a reader of the code found, each with the way it went wrong."""
+
+    def test_a_file_that_somebody_fills_in_is_not_written_over(self, tmp_path: Path, posts: Path) -> None:
+        folder, questions = made(tmp_path / "project", posts), tmp_path / "questions.csv"
+        assert main(["run", str(folder)]) == 0
+        assert main(["ask", str(folder), "--out", str(questions)]) == 0
+        assert main(["ask", str(folder), "--out", str(questions)]) == 0  # nothing is filled in yet
+        asked = pd.read_csv(questions, dtype=str, keep_default_na=False)
+        asked.loc[:2, "label"] = "food"
+        asked.to_csv(questions, index=False)
+        filled = questions.read_bytes()
+        assert main(["ask", str(folder), "--out", str(questions)]) == 2
+        assert questions.read_bytes() == filled
+
+    def test_an_answer_that_comes_too_late_is_refused_and_not_lost_silently(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder)]) == 0
+        with Project(folder) as project, Project(folder) as late:
+            ids = project.asked_ids()
+            project.answer((id_, "food", "ann") for id_ in ids)
+            rows = [project.items.row_of(id_) for id_ in ids]
+            add = late.answers.add
+
+            def after_the_run_has_read(answers):
+                checked = list(answers)
+                assert project.answers.use(rows, lambda table: decisions(table, 1)) is not None
+                add(checked)
+
+            late.answers.add = after_the_run_has_read
+            with pytest.raises(AnswersUsedError, match="Nothing was kept"):
+                late.answer([(ids[0], "travel", "ann")])
+            assert set(project.answers.table()["label"]) == {"food"}
+            assert not project.answers.take_back(rows[0], "ann")
+
+    def test_people_and_rehearsals_do_not_mix(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "people", posts)
+        assert main(["run", str(folder)]) == 0
+        with Project(folder) as project:
+            project.answer([(project.asked_ids()[0], "food", "ann")])
+        assert main(["run", str(folder), "--simulate", "topic"]) == 2
+        rehearsal = made(tmp_path / "rehearsal", posts)
+        assert main(["run", str(rehearsal), "--simulate", "topic"]) == 0
+        assert main(["run", str(rehearsal)]) == 2
+
+    def test_a_rehearsal_finds_the_truth_by_id(self, tmp_path: Path, posts: Path) -> None:
+        copy = tmp_path / "copy.csv"
+        copy.write_bytes(posts.read_bytes())
+        folder = made(tmp_path / "project", copy)
+        table = pd.read_csv(copy, dtype=str)
+        table.iloc[::-1].to_csv(copy, index=False)
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        people = exported(folder, "--only", "human")
+        assert (table.set_index("post")["topic"][people["id"]].to_numpy() == people["label"]).all()
+        table.iloc[:100].to_csv(copy, index=False)
+        assert main(["run", str(folder), "--simulate", "topic"]) == 2
+
+    def test_with_several_people_an_answer_has_a_name(self, tmp_path: Path, posts: Path) -> None:
+        folder, questions = made(tmp_path / "project", posts), tmp_path / "questions.csv"
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace("overlap = 1", "overlap = 2"))
+        assert main(["run", str(folder)]) == 0
+        assert main(["ask", str(folder), "--out", str(questions)]) == 0
+        assert main(["answer", str(folder), str(questions)]) == 2
+        assert main(["answer", str(folder), str(questions), "--annotator", "ann"]) == 0
+
+    def test_the_columns_of_a_table_are_named_and_a_label_among_them_is_refused(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = tmp_path / "table"
+        assert main(["init", str(folder), "--data", str(posts), "--id", "post", "--classes", ",".join(CLASSES)]) == 0
+        assert "features: body, likes, topic" in capsys.readouterr().out
+        assert main(["run", str(folder), "--simulate", "topic"]) == 2
+
+    def test_features_computed_anew_elsewhere_are_the_same_project(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder)]) == 0
+        (matrix,) = (folder / "features").glob("*.npy")
+        values = np.load(matrix)
+        np.save(matrix, np.nextafter(values, np.float32(2)))  # as another processor might compute them
+        assert main(["run", str(folder)]) == 0
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace("svd_dimensions = 400", "svd_dimensions = 20"))
+        assert main(["run", str(folder)]) == 2
+
+    def test_a_part_without_a_human_label_can_be_exported(
+        self, tmp_path: Path, posts: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        monkeypatch.setattr("labelsieve.project.labels._AT_ONCE", 3)
+        assert len(exported(folder, "--all")) == 900
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        for name in ("csv", "jsonl", "parquet", "label-studio"):
+            assert main(["export", str(folder), "--all", "--format", name, "--out", str(tmp_path / f"all.{name}")]) == 0
+
+    def test_a_corrected_machine_label_is_the_persons(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        before = exported(folder).set_index("id")
+        first = before.index[before["source"] == "machine"][0]
+        other = next(name for name in CLASSES if name != before.loc[first, "label"])
+        with Project(folder) as project:
+            Reviews(project.database).add([Review(project.items.row_of(first), other, "eve")])
+        after = exported(folder).set_index("id")
+        assert list(after.loc[first, ["label", "source", "annotator"]]) == [other, "human", "eve"]
+        assert pd.isna(after.loc[first, ["confidence", "threshold", "model"]]).all()
+        pd.testing.assert_frame_equal(after.drop(first), before.drop(first))
+
+    @pytest.mark.parametrize("classes", ["a,b,", "a", "a,a", "a,\x7fb"])
+    def test_classes_that_cannot_work(self, tmp_path: Path, posts: Path, classes: str) -> None:
+        assert main(["init", str(tmp_path / "p"), "--data", str(posts), "--classes", classes, "--text", "body"]) == 2
+        assert not (tmp_path / "p").exists()
+
+    def test_an_empty_folder_can_be_used_and_a_broken_image_is_refused(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        assert (made(tmp_path / "empty", posts) / "labelsieve.toml").exists()
+        images = tmp_path / "images"
+        images.mkdir()
+        Image.new("L", (8, 8)).save(images / "good.png")
+        (images / "bad.png").write_bytes((images / "good.png").read_bytes()[:40])
+        assert main(["init", str(tmp_path / "p"), "--data", str(images), "--classes", "a,b"]) == 2
+        said = capsys.readouterr()
+        assert "bad.png" in said.out
+        assert "readable" in said.err

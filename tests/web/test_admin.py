@@ -1,0 +1,188 @@
+"""The dashboard, the review page and the machine's turns."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from labelsieve.project import Project
+from labelsieve.store.database import Database
+from labelsieve.store.reviews import Review, Reviews
+from tests.web.conftest import csrf_of, row_of, token_for
+from tests.web.projects import CLASSES, made, points
+
+ClientOf = Callable[..., TestClient]
+PAGE = {"HX-Request": "true"}
+REAL_RUN = (sys.executable, "-m", "labelsieve", "run")
+
+
+def reviews(folder: Path) -> dict[int, Review]:
+    with Database(folder / "project.sqlite") as database:
+        return Reviews(database).latest()
+
+
+class TestReview:
+    def test_least_sure_first_filtered_and_paged(self, tmp_path: Path, client_of: ClientOf) -> None:
+        texts = [f"text number {row}." for row in range(140)]
+        client = client_of(made(tmp_path / "p", texts, asked=[0], machine=range(10, 130)))
+        page = client.get("/review").text
+        assert page.count('class="excerpt"') == 50
+        assert page.index("text number 10.") < page.index("text number 11.")
+        assert "page 1 of 3" in page
+        assert client.get("/review", params={"page": 3}).text.count('class="excerpt"') == 20
+        assert client.get("/review", params={"page": 99}).text.count('class="excerpt"') == 20
+        assert client.get("/review", params={"label": "food"}).text.count('class="excerpt"') == 40
+        assert "Nothing is left" in client.get("/review", params={"round": 7}).text
+        assert "Nothing is left" in client.get("/review", params={"label": "drinks"}).text
+
+    def test_accept_in_bulk_and_correct_one(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        done = client.post("/review/accept", data={"row": ["20", "21"], "csrf": csrf, "show": "open"})
+        assert done.status_code == 303
+        page = client.get(done.headers["location"]).text
+        assert "text number 20" not in page
+        assert "text number 22" in page
+        right = CLASSES[(22 + 1) % 3]
+        assert client.post("/review/correct", data={"row": 22, "correction": right, "csrf": csrf}).status_code == 303
+        own = CLASSES[23 % 3]
+        assert client.post("/review/correct", data={"row": 23, "correction": own, "csrf": csrf}).status_code == 303
+        kept = reviews(folder)
+        assert {row: review.label for row, review in kept.items()} == {20: None, 21: None, 22: right, 23: None}
+        assert {review.annotator for review in kept.values()} == {"you"}
+        everything = client.get("/review", params={"show": "all"}).text
+        assert f"<s><bdi>{CLASSES[22 % 3]}</bdi></s>" in everything
+
+    def test_only_machine_labels(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        for page, sent in (
+            ("accept", {"row": ["20", "3"]}),
+            ("accept", {"row": []}),
+            ("correct", {"row": 3, "correction": "food"}),
+            ("correct", {"row": 20, "correction": "drinks"}),
+        ):
+            assert client.post(f"/review/{page}", data={**sent, "csrf": csrf}).status_code == 422, sent
+        assert not reviews(folder)
+
+
+class TestDashboard:
+    def test_before_anything_has_run(self, tmp_path: Path, client_of: ClientOf) -> None:
+        client = client_of(made(tmp_path / "p", ["one", "two"]))
+        assert client.get("/dashboard").status_code == client.get("/review").status_code == 200
+        assert "The machine is learning" in client.get("/label").text
+
+    def test_people_and_disagreements(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = made(tmp_path / "p", ["one", "two", "three"], asked=[0, 1], overlap=2)
+        ann = client_of(folder, token_for(folder, "ann"))
+        boss = TestClient(ann.app, base_url="http://localhost", follow_redirects=False)
+        boss.get("/enter", params={"token": token_for(folder, "boss", "admin")})
+        for client, labels in ((ann, ("food", "food")), (boss, ("travel", "food"))):
+            for row, label in enumerate(labels):
+                sent = {"row": row, "label": label, "csrf": csrf_of(client)}
+                assert client.post("/label/answer", data=sent, headers=PAGE).status_code == 200
+        page = boss.get("/dashboard").text
+        assert "i00000" in page
+        assert "i00001" not in page
+        assert 'data-state="others"' in ann.get("/label").text  # a third person has to decide
+
+
+class TestRounds:
+    def test_a_batch_after_the_other_to_the_end(self, tmp_path: Path, client_of: ClientOf) -> None:
+        texts = [f"text number {row}" for row in range(400)]
+        folder = made(tmp_path / "p", texts)
+        truth = points(400)[1]
+        client = client_of(folder, run_command=(*REAL_RUN, str(folder)), pause=0.1)
+        csrf, labelled, waited = None, 0, 0.0
+        while waited < 90:
+            page = client.get("/label").text
+            if 'data-state="done"' in page:
+                break
+            if 'data-state="question"' not in page:
+                assert 'data-state="stuck"' not in page, page
+                time.sleep(0.2)
+                waited += 0.2
+                continue
+            csrf = csrf or csrf_of(client)
+            while 'name="row"' in page:
+                sent = {"row": row_of(page), "label": CLASSES[truth[row_of(page)]], "csrf": csrf}
+                page = client.post("/label/answer", data=sent, headers=PAGE).text
+                labelled += 1
+        assert labelled == 30 + 150
+        dashboard = client.get("/dashboard").text
+        assert "Finished" in dashboard
+        assert "Certified" in dashboard
+        assert "/dashboard/scores/light/" in dashboard
+        for scheme in ("light", "dark"):
+            picture = client.get(f"/dashboard/scores/{scheme}/0")
+            assert picture.headers["content-type"] == "image/svg+xml"
+            assert picture.content.startswith(b"<?xml")
+        with Project(folder) as project:
+            assert project.status().machine_labels > 200
+            labels = project.so_far().labels
+        machine = labels[labels["source"] == "machine"]
+        wrong = [
+            CLASSES[truth[int(id_[1:])]] != label for id_, label in zip(machine["id"], machine["label"], strict=True)
+        ]
+        assert np.mean(wrong) <= 0.05
+
+    def test_a_failure_is_told_to_admins_in_plain_words(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = made(tmp_path / "p", ["one", "two"])
+        says = "import sys; sys.stderr.write('labelsieve: error: The <disk> is full.'); sys.exit(2)"
+        boss = client_of(folder, token_for(folder, "boss", "admin"), run_command=(sys.executable, "-c", says))
+        ann = TestClient(boss.app, base_url="http://localhost", follow_redirects=False)
+        ann.get("/enter", params={"token": token_for(folder, "ann")})
+        for _ in range(100):
+            page = boss.get("/label").text
+            if 'data-state="stuck"' in page:
+                break
+            time.sleep(0.1)
+        assert "The &lt;disk&gt; is full." in page
+        assert "is full" not in ann.get("/label").text
+        assert "tell the admin" in ann.get("/label").text
+        assert "is full" in boss.get("/dashboard").text
+        assert boss.post("/rounds/again", data={"csrf": csrf_of(boss)}).status_code == 303
+        assert 'data-state="machine"' in boss.get("/label").text
+
+    def test_it_ends_with_the_server(self, tmp_path: Path) -> None:
+        from labelsieve.web.app import create_app
+
+        folder = made(tmp_path / "p", ["one", "two"])
+        app = create_app(folder, tokens=False, run_command=("sleep", "600"))
+        with TestClient(app, base_url="http://localhost"):
+            rounds = app.state.room.rounds
+            for _ in range(100):
+                if rounds.at_work:
+                    break
+                time.sleep(0.05)
+            process = rounds._process
+            assert process.poll() is None
+        assert process.poll() is not None
+
+    def test_not_while_another_process_works(self, tmp_path: Path, client_of: ClientOf) -> None:
+        from labelsieve.store.lock import held
+
+        folder = made(tmp_path / "p", ["one", "two"])
+        with held(folder / "project.lock", "labelsieve run"):
+            client = client_of(folder, run_command=("false",))
+            time.sleep(1.2)
+            assert 'data-state="machine"' in client.get("/label").text
+
+
+@pytest.mark.parametrize("label", ["food", "animals"])
+def test_an_answer_survives_undo_while_the_machine_works(tmp_path: Path, client_of: ClientOf, label: str) -> None:
+    folder = made(tmp_path / "p", ["one", "two"], asked=[0])
+    client = client_of(folder, run_command=("sleep", "30"), pause=0.0)
+    csrf = csrf_of(client)
+    client.post("/label/answer", data={"row": 0, "label": label, "csrf": csrf}, headers=PAGE)
+    time.sleep(1.2)
+    assert "nothing to take back" not in client.get("/label").text
+    client.post("/label/undo", data={"csrf": csrf}, headers=PAGE)
+    with Project(folder) as project:
+        assert project.answers.table()["label"].tolist() == [label]

@@ -1,0 +1,149 @@
+"""Labelling through HTTP."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+
+from labelsieve.store.answers import Answers
+from labelsieve.store.database import Database
+from labelsieve.web.labelling import class_keys
+from tests.web.conftest import csrf_of, row_of, token_for
+from tests.web.projects import CLASSES, made
+
+PAGE = {"HX-Request": "true"}
+ClientOf = Callable[..., TestClient]
+
+
+def answers(folder: Path) -> list[tuple[int, str, str]]:
+    with Database(folder / "project.sqlite") as database:
+        table = Answers(database).table()
+    return list(table[["row", "label", "annotator"]].itertuples(index=False, name=None))
+
+
+class TestOnePerson:
+    def test_an_item_its_classes_and_the_next(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        page = client.get("/label").text
+        assert "text number 0" in page
+        for name in CLASSES:
+            assert f'value="{name}"' in page
+        sent = {"row": row_of(page), "label": "food", "csrf": csrf_of(client)}
+        after = client.post("/label/answer", data=sent, headers=PAGE)
+        assert after.status_code == 200
+        assert answers(folder) == [(0, "food", "you")]
+        assert "text number 1" in after.text
+        assert "<b>1</b> of 12" in after.text
+        assert "<html" not in after.text
+
+    def test_without_scripts_the_page_comes_back(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        sent = {"row": 0, "label": "food", "csrf": csrf_of(client)}
+        after = client.post("/label/answer", data=sent)
+        assert after.status_code == 303
+        assert after.headers["location"] == "/label"
+
+    def test_sent_twice_is_kept_once(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        sent = {"row": 0, "label": "food", "csrf": csrf_of(client)}
+        for _ in range(2):
+            assert client.post("/label/answer", data=sent, headers=PAGE).status_code == 200
+        assert answers(folder) == [(0, "food", "you")]
+
+    def test_undo_skip_and_not_sure(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        client.post("/label/answer", data={"row": 0, "label": "food", "csrf": csrf}, headers=PAGE)
+        again = client.post("/label/undo", data={"csrf": csrf}, headers=PAGE).text
+        assert row_of(again) == 0
+        assert answers(folder) == []
+        assert "nothing to take back" in client.post("/label/undo", data={"csrf": csrf}, headers=PAGE).text
+        after = client.post("/label/pass/skip", data={"row": 0, "csrf": csrf}, headers=PAGE).text
+        assert row_of(after) == 1
+        after = client.post("/label/pass/not-sure", data={"row": 1, "csrf": csrf}, headers=PAGE).text
+        for row in range(2, 12):
+            assert row_of(after) == row
+            after = client.post("/label/answer", data={"row": row, "label": "food", "csrf": csrf}, headers=PAGE).text
+        assert row_of(after) == 0
+        assert "You skipped this one before" in after
+        after = client.post("/label/answer", data={"row": 0, "label": "food", "csrf": csrf}, headers=PAGE).text
+        assert row_of(after) == 1
+        assert "You were not sure" in after
+
+    def test_more_classes_than_numbers(self, tmp_path: Path, client_of: ClientOf) -> None:
+        classes = [f"class {number}" for number in range(40)]
+        page = client_of(made(tmp_path / "p", ["one", "two"], classes=classes, asked=[0])).get("/label").text
+        assert page.count('name="label"') == 40
+        keys = {part.split('"')[0] for part in page.split('data-key="')[1:]}
+        assert len(keys) == page.count("data-key=") == 9 + 23 + 3
+
+    def test_an_answer_that_is_no_class_is_refused(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        sent = {"row": 0, "label": "drinks", "csrf": csrf_of(client)}
+        assert client.post("/label/answer", data=sent, headers=PAGE).status_code == 422
+        assert answers(folder) == []
+
+
+class TestSeveralPeople:
+    def test_two_at_once_never_get_the_same(self, folder: Path, client_of: ClientOf) -> None:
+        tokens = {name: token_for(folder, name) for name in ("ann", "bob", "cid")}
+        first = client_of(folder, tokens["ann"])
+        shown: dict[str, list[int]] = {name: [] for name in tokens}
+
+        def label(name: str) -> None:
+            client = TestClient(first.app, base_url="http://localhost", follow_redirects=False)
+            client.get("/enter", params={"token": tokens[name]})
+            page = client.get("/label").text
+            csrf = csrf_of(client)
+            while 'name="row"' in page:
+                shown[name].append(row_of(page))
+                sent = {"row": row_of(page), "label": "food", "csrf": csrf}
+                page = client.post("/label/answer", data=sent, headers=PAGE).text
+
+        threads = [threading.Thread(target=label, args=(name,)) for name in tokens]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        everything = [row for rows in shown.values() for row in rows]
+        assert sorted(everything) == list(range(12))
+        assert sorted(row for row, _, _ in answers(folder)) == list(range(12))
+
+    def test_an_answer_that_came_too_late_is_not_kept(self, folder: Path, client_of: ClientOf) -> None:
+        ann = client_of(folder, token_for(folder, "ann"), lease_seconds=0.0)
+        bob = TestClient(ann.app, base_url="http://localhost", follow_redirects=False)
+        bob.get("/enter", params={"token": token_for(folder, "bob")})
+        csrf, other = csrf_of(ann), csrf_of(bob)
+        bob.post("/label/answer", data={"row": 0, "label": "food", "csrf": other}, headers=PAGE)
+        after = ann.post("/label/answer", data={"row": 0, "label": "travel", "csrf": csrf}, headers=PAGE).text
+        assert "Nobody needs an answer" in after
+        assert answers(folder) == [(0, "food", "bob")]
+
+
+class TestWaiting:
+    def test_others_have_the_last_items(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = made(tmp_path / "p", ["one", "two"], asked=[0])
+        ann = client_of(folder, token_for(folder, "ann"))
+        bob = TestClient(ann.app, base_url="http://localhost", follow_redirects=False)
+        bob.get("/enter", params={"token": token_for(folder, "bob")})
+        assert 'data-state="question"' in ann.get("/label").text
+        assert 'data-state="others"' in bob.get("/label").text
+        assert bob.get("/label/desk", params={"state": "others"}).status_code == 204
+        assert bob.get("/label/desk", params={"state": "machine"}).status_code == 200
+
+    def test_a_complete_batch_is_the_machines(self, tmp_path: Path, client_of: ClientOf) -> None:
+        client = client_of(made(tmp_path / "p", ["one", "two"], asked=[0]))
+        sent = {"row": 0, "label": "food", "csrf": csrf_of(client)}
+        after = client.post("/label/answer", data=sent, headers=PAGE).text
+        assert "The machine is learning" in after
+        assert 'hx-trigger="every' in after
+
+
+def test_keys_of_classes() -> None:
+    assert class_keys(["cat", "dog"]) == [("cat", "1"), ("dog", "2")]
+    assert class_keys(["0", "1", "9"]) == [("0", "0"), ("1", "1"), ("9", "9")]
+    keys = [key for _, key in class_keys([f"class {number}" for number in range(40)])]
+    assert len({*keys}) == 33  # 9 digits, 26 letters less skip, undo and not sure, and none for the rest
