@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,14 @@ class Outputs:
     def predicted(self) -> Ints:
         """The class code with the largest logit."""
         return np.asarray(self.logits.argmax(axis=1), dtype=np.int64)
+
+
+class Answer(NamedTuple):
+    """What one person said about one item, with the id and the class as the project has them."""
+
+    id: Any
+    label: Label
+    annotator: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from labelsieve.errors import ConfigurationError, DataError
-from labelsieve.types import Label
+from labelsieve.types import Answer, Label
 from labelsieve.writing import utf8, write_atomically
 
 _NEEDED = ("id", "label")
@@ -22,14 +22,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BEGINS_FORMULA = tuple("=+-@\t\r")
 _SHOWN = 50
-
-
-class Answer(NamedTuple):
-    """What one person said about one item, with the id and the class as the project has them."""
-
-    id: Any
-    label: Label
-    annotator: str
 
 
 class Problem(NamedTuple):

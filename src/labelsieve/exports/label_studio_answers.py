@@ -5,21 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from labelsieve.errors import DataError
 from labelsieve.exports.label_studio_config import ITEM_ID, LABEL_NAME
+from labelsieve.types import Answer
 
 _UNKNOWN_ANNOTATOR = "label-studio"
 _SHOWN = 20
-
-
-class Answer(NamedTuple):
-    """What one person said about one item."""
-
-    id: str | int
-    label: str
-    annotator: str
 
 
 def read_annotations(source: Path | str | bytes) -> list[Answer]:

@@ -16,7 +16,7 @@ import numpy as np
 from labelsieve.errors import AnswersUsedError, DataError, ProjectError
 from labelsieve.project.batch import Batch
 from labelsieve.project.config import Kind
-from labelsieve.project.project import LOCK_FILE, Project
+from labelsieve.project.project import LOCK_FILE, STOP_REASON, Project
 from labelsieve.store.answers import Answer
 from labelsieve.store.journal import replayed
 from labelsieve.store.lock import held
@@ -25,7 +25,6 @@ from labelsieve.store.seats import Lease, Pass, Seats
 
 LEASE_SECONDS = 300.0
 _SESSION_GAP_SECONDS = 3600.0
-_STOP_REASON = "stop reason"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -237,5 +236,5 @@ class Desk:
         for row, annotator, kind in self._seats.passes():
             if row in batch:
                 self._remember_pass(row, annotator, kind)
-        self._stop_reason = database.fact(_STOP_REASON)
+        self._stop_reason = database.fact(STOP_REASON)
         self._seen, self._entries, self._batch, self._counts = seen, entries, batch, counts

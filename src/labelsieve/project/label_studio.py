@@ -11,10 +11,11 @@ from typing import Any
 
 from labelsieve.annotators.label_studio import LabelStudio, UnsureError
 from labelsieve.errors import ConfigurationError, DataError
-from labelsieve.exports import Answer, labelling_config, read_annotations
+from labelsieve.exports import labelling_config, read_annotations
 from labelsieve.exports.label_studio_config import ITEM_ID
 from labelsieve.project.label_studio_tasks import in_parts, with_images
 from labelsieve.project.project import Project
+from labelsieve.types import Answer
 
 _PLACE = "label studio"
 _SHOWN = 20
@@ -55,8 +56,7 @@ def remembered(project: Project) -> Place | None:
 def remember(project: Project, place: Place) -> None:
     """For the next push or pull."""
     fact = json.dumps({"url": place.url, "project": place.project})
-    with project.database.transaction() as connection:
-        connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (_PLACE, fact))
+    project.database.keep_fact(_PLACE, fact)
 
 
 def make_on_server(project: Project, server: LabelStudio, title: str) -> int:

@@ -87,7 +87,7 @@ def _image(project: Project, name: str, address: str | None) -> str:
     """The address of an image; or the image itself, so that Label Studio needs no way to the files."""
     if address is not None:
         return address + quote(name)
-    file = file_inside(project._image_root() or project.folder, name)
+    file = file_inside(project.image_root() or project.folder, name)
     kind = _SHOWN_BY_BROWSERS.get(Path(name).suffix.lower())
     if file is None or not file.is_file():
         raise DataError(f"The image {name!r} must be a file in the folder of the images; there is none.")

@@ -36,7 +36,9 @@ from labelsieve.store.reviews import Reviews
 from labelsieve.types import Label
 
 LOCK_FILE, FEATURES_FOLDER, REPORT_FOLDER = "project.lock", "features", "report"
-_RUN, _STOPPED, _TEXT_MODEL = "run", "stop reason", "text model"
+STOP_REASON = "stop reason"
+"""The fact that is there once a run has ended."""
+_RUN, _TEXT_MODEL = "run", "text model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +89,8 @@ class Project:
             }
             pool = self._pool(features_progress or _quiet)
             begun = self._opened({**all_settings(pool, annotator, given), "progress": progress})
-            self._keep_fact(_RUN, json.dumps(dict(begun.facts), default=str))
-            self._forget_fact(_STOPPED)  # with a larger budget, a run that had ended goes on
+            self.database.keep_fact(_RUN, json.dumps(dict(begun.facts), default=str))
+            self.database.forget_fact(STOP_REASON)  # with a larger budget, a run that had ended goes on
             try:
                 run = begun.to_the_end()
             except AnnotatorError as error:
@@ -97,7 +99,7 @@ class Project:
                 if not isinstance(error.__cause__, HumansNeeded):
                     raise
                 return Outcome(begun.so_far(str(error.__cause__)), error.__cause__.n)
-            self._keep_fact(_STOPPED, run.stop_reason)
+            self.database.keep_fact(STOP_REASON, run.stop_reason)
             return Outcome(run, None)
 
     def _opened(self, settings: dict[str, Any]) -> RunInProgress:
@@ -116,7 +118,7 @@ class Project:
         facts = self.database.fact(_RUN)
         if facts is None:
             raise ProjectError(f"Nothing has been run in {self.folder} yet: labelsieve run {self.folder}")
-        reason = self.database.fact(_STOPPED) or "it goes on when people have answered"
+        reason = self.database.fact(STOP_REASON) or "it goes on when people have answered"
         return Run(replayed(self.database), self.items.ids(), reason, json.loads(facts))
 
     def report(self) -> Path:
@@ -125,7 +127,7 @@ class Project:
 
     def status(self) -> Status:
         decided = decisions(self.answers.table(), self.config.people.overlap)
-        return status_of(replayed(self.database), len(self.items), set(decided), self.database.fact(_STOPPED))
+        return status_of(replayed(self.database), len(self.items), set(decided), self.database.fact(STOP_REASON))
 
     def agreement(self) -> Agreement | None:
         """How far people agree on items that several have answered; None if there are none."""
@@ -177,7 +179,7 @@ class Project:
         if data.kind == "features":
             return Pool(features(self._data_path()), ids=ids)
         chosen = {**self.config.features.model_dump(), "text_model": self._text_model()}
-        settings = FeatureSettings(**chosen, image_root=self._image_root(), device="auto")
+        settings = FeatureSettings(**chosen, image_root=self.image_root(), device="auto")
         found = compute(data.kind, self.items, self.folder / FEATURES_FOLDER, settings=settings, progress=progress)
         return Pool(found.path, ids=ids, identity=found.path.name)
 
@@ -189,7 +191,7 @@ class Project:
         kept = self.database.fact(_TEXT_MODEL)
         if kept is None:
             kept = chosen_model("auto") or "none"
-            self._keep_fact(_TEXT_MODEL, kept)
+            self.database.keep_fact(_TEXT_MODEL, kept)
         return kept
 
     def _classifier(self) -> str:
@@ -201,7 +203,8 @@ class Project:
         path = Path(self.config.data.file)
         return path if path.is_absolute() else self.folder / path
 
-    def _image_root(self) -> Path | None:
+    def image_root(self) -> Path | None:
+        """The folder that paths of images start from; None if items are no images."""
         if self.config.data.kind != "image":
             return None
         path = self._data_path()
@@ -240,14 +243,6 @@ class Project:
             )
         truth = {str(id_): _as_class(label) for id_, label in zip(ids, labels, strict=True)}
         return Rehearsal(self.items, self.answers, truth, self.config.classes)
-
-    def _keep_fact(self, name: str, value: str) -> None:
-        with self.database.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
-
-    def _forget_fact(self, name: str) -> None:
-        with self.database.transaction() as connection:
-            connection.execute("DELETE FROM facts WHERE name = ?", (name,))
 
 
 def _as_class(label: Any) -> str:

@@ -84,6 +84,14 @@ class Database:
         found = self.read("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if found is None else str(found[0])
 
+    def keep_fact(self, name: str, value: str) -> None:
+        with self.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
+
+    def forget_fact(self, name: str) -> None:
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE name = ?", (name,))
+
     def _upgrade(self, steps: Sequence[Sequence[str]]) -> None:
         """Missing steps, each together with the number that says it is done."""
         version = self._version()

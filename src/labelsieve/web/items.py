@@ -12,6 +12,7 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from PIL import Image
 
+from labelsieve.data.readers.images import file_inside
 from labelsieve.project.project import Project
 from labelsieve.web.access import Visitor, visitor
 from labelsieve.web.room import InRoom
@@ -53,13 +54,11 @@ def image(
 
 def image_file(project: Project, content: str) -> Path | None:
     """The file that an item names; None if it is not a file of moderate size inside the folder of the images."""
-    data = Path(project.config.data.file)
-    data = data if data.is_absolute() else project.folder / data
-    root = (data if data.is_dir() else data.parent).resolve()
+    root = project.image_root()
     try:
-        path = (root / content).resolve(strict=True)
-        fits = path.is_relative_to(root) and path.is_file() and path.stat().st_size <= _LARGEST_FILE
-    except (OSError, ValueError, RuntimeError):
+        path = None if root is None else file_inside(root, content)
+        fits = path is not None and path.is_file() and path.stat().st_size <= _LARGEST_FILE
+    except (OSError, ValueError):
         return None
     return path if fits else None
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelsieve.annotators.answer_files import Answer, AnswerFile, Problem, read_answers, write_questions
+from labelsieve.annotators.answer_files import AnswerFile, Problem, read_answers, write_questions
 from labelsieve.errors import ConfigurationError, DataError
+from labelsieve.types import Answer
 
 CLASSES = ["cat", "dog", "sea lion"]
 IDS = ["007", "b", "c"]

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelsieve.errors import ConfigurationError, DataError
-from labelsieve.exports import Answer, labelling_config, read_annotations, write_export
+from labelsieve.exports import labelling_config, read_annotations, write_export
+from labelsieve.types import Answer
 from tests.unit.exports.rows import CLASSES, HUMAN, MACHINE, ODD_TEXTS, ROWS, UNLABELLED, chunk
 
 

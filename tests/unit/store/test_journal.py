@@ -100,7 +100,7 @@ def test_what_contradicts_or_cannot_be_written_is_neither_believed_nor_kept(tmp_
 WRITER = """
 import sys, numpy as np
 from pathlib import Path
-from labelsieve.engine.entries import *
+from labelsieve.engine.entries import Asked, Role
 from labelsieve.store.database import Database
 from labelsieve.store.journal import journalled
 ledger = journalled(Database(Path(sys.argv[1])))
