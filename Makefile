@@ -20,7 +20,7 @@ label-studio:
 # The statistical tests with ten times the repetitions, and ten times as many killed processes.
 test-long: $(INSTALLED)
 	LABELSIEVE_REPETITIONS=5000 $(BIN)/pytest -n 2 tests/statistical
-	LABELSIEVE_KILLS=50 $(BIN)/pytest tests/integration/test_project.py -k killed
+	LABELSIEVE_KILLS=50 $(BIN)/pytest -n 2 -k killed tests/integration tests/web
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests benchmarks experiments

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -12,12 +13,26 @@ def write_atomically(contents: Mapping[Path, bytes]) -> None:
     temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in contents}
     try:
         for path, content in contents.items():
-            temporary[path].write_bytes(content)
+            with naming(path):
+                temporary[path].write_bytes(content)
         for path in contents:
-            os.replace(temporary[path], path)
+            with naming(path):
+                os.replace(temporary[path], path)
     finally:
         for part in temporary.values():
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """What the system cannot do inside, it says of this file: not of the part it is written to first, or, when the disk
+    is full, of none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
 def utf8(text: str) -> bytes:

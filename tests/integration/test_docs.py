@@ -91,7 +91,9 @@ def test_every_option_of_search_is_described():
     assert set(re.findall(r"`(--[\w-]+)`", page.partition("## All options")[2])) == options
 
 
-@pytest.mark.parametrize("command", ["init", "run", "ask", "answer", "status", "export", "report", "serve"])
+@pytest.mark.parametrize(
+    "command", ["init", "add", "run", "ask", "answer", "status", "export", "report", "serve", "people"]
+)
 def test_every_option_of_a_project_command_is_in_the_tutorial(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])

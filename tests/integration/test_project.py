@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import random
@@ -23,68 +22,15 @@ from labelsieve.project import Project
 from labelsieve.project.people import decisions
 from labelsieve.store.database import Database
 from labelsieve.store.reviews import Review, Reviews
+from tests.integration.posts import CLASSES, exported, made, write_posts
 
-CLASSES = ("animals", "food", "travel")
-WORDS = {
-    "animals": ["cat", "dog", "horse", "whiskers", "paw", "fur", "barks", "meows", "stable", "kitten", "puppy", "tail"],
-    "food": [
-        "bread",
-        "cheese",
-        "soup",
-        "pepper",
-        "oven",
-        "tasty",
-        "recipe",
-        "sugar",
-        "butter",
-        "lemon",
-        "dinner",
-        "plate",
-    ],
-    "travel": [
-        "train",
-        "plane",
-        "ticket",
-        "hotel",
-        "beach",
-        "map",
-        "passport",
-        "luggage",
-        "island",
-        "tour",
-        "museum",
-        "station",
-    ],
-}
 KILLS = int(os.environ.get("LABELSIEVE_KILLS", "5"))
 
 
 @pytest.fixture(scope="module")
 def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """900 short texts of three topics, with an id, a number and the truth."""
-    rng = random.Random(0)
-    path = tmp_path_factory.mktemp("data") / "posts.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["post", "body", "likes", "topic"])
-        for number in range(900):
-            topic = rng.choice(CLASSES)
-            words = [rng.choice(WORDS[topic if rng.random() < 0.8 else rng.choice(CLASSES)]) for _ in range(20)]
-            writer.writerow([f"p{number:04d}", f"<b>{' '.join(words)}</b>", rng.randrange(50), topic])
-    return path
-
-
-def made(folder: Path, posts: Path, *more: str) -> Path:
-    arguments = ["init", str(folder), "--data", str(posts), "--classes", ",".join(CLASSES), "--text", "body"]
-    options = ["--id", "post", "--train-budget", "80", "--validation-budget", "150"]
-    assert main([*arguments, *options, *more]) == 0
-    return folder
-
-
-def exported(folder: Path, *more: str) -> pd.DataFrame:
-    out = folder / "labels.csv"
-    assert main(["export", str(folder), "--out", str(out), *more]) == 0
-    return pd.read_csv(out, dtype={"id": str})
+    return write_posts(tmp_path_factory.mktemp("data") / "posts.csv")
 
 
 class TestRehearsal:
@@ -154,7 +100,7 @@ class TestPeople:
         same = ["id", "label", "source", "round", "confidence", "model"]
         pd.testing.assert_frame_equal(exported(folder)[same], exported(rehearsed)[same])
 
-    def test_several_people_per_item(self, tmp_path: Path, posts: Path) -> None:
+    def test_several_people_per_item(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
         folder = made(tmp_path / "project", posts)
         config = folder / "labelsieve.toml"
         config.write_text(config.read_text().replace("overlap = 1", "overlap = 3"))
@@ -168,6 +114,33 @@ class TestPeople:
             left = set(project.questions()["id"])
             assert first not in left  # two of three agree
             assert second in left  # three say three things
+        capsys.readouterr()
+        assert main(["status", str(folder)]) == 0
+        assert "Fleiss' kappa" in capsys.readouterr().out
+        assert main(["status", str(folder), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)["agreement"]
+        # By hand: 1 of 3 pairs agree on the first item, none on the second; animals 1, food 3, travel 2 of 6 answers.
+        chance = (1 + 9 + 4) / 36
+        assert told["share alike"] == pytest.approx(1 / 6)
+        assert told["Fleiss' kappa"] == pytest.approx((1 / 6 - chance) / (1 - chance))
+
+    def test_an_answer_to_a_batch_that_is_over(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, questions = made(tmp_path / "project", posts), tmp_path / "questions.csv"
+        assert main(["run", str(folder)]) == 0
+        assert main(["ask", str(folder), "--out", str(questions)]) == 0
+        asked = pd.read_csv(questions, dtype=str, keep_default_na=False)
+        asked["label"] = pd.read_csv(posts, dtype=str).set_index("post")["topic"][asked["id"]].to_numpy()
+        asked.to_csv(questions, index=False)
+        for command in (["answer", str(folder), str(questions)], ["run", str(folder)]):
+            assert main(command) == 0
+        capsys.readouterr()
+        assert main(["answer", str(folder), str(questions)]) == 2
+        first = asked["id"].iloc[0]
+        assert f"line 2: the id {first!r} has its label already, its batch is over" in capsys.readouterr().err
+        with Project(folder) as project, pytest.raises(DataError, match="has its label already"):
+            project.answer([(first, "food", "ann")])
 
     def test_answers_nobody_asked_for_are_refused(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
@@ -215,6 +188,21 @@ class TestCare:
         folder = made(tmp_path / "project", posts)
         with held(folder / "project.lock", "labelsieve run"), pytest.raises(ProjectError, match="process"):
             Project(folder).run(simulate="topic", progress=False)
+
+    def test_status_says_that_a_run_is_at_work(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from labelsieve.store.lock import held
+
+        folder = made(tmp_path / "project", posts)
+        with held(folder / "project.lock", "labelsieve run"):
+            capsys.readouterr()
+            assert main(["status", str(folder)]) == 0
+            assert f"The machine is at work, process {os.getpid()} on " in capsys.readouterr().out
+            assert main(["status", str(folder), "--json"]) == 0
+            assert "labelsieve run" in json.loads(capsys.readouterr().out)["at_work"]
+        assert main(["status", str(folder)]) == 0
+        assert f"The machine's turn: labelsieve run {folder}" in capsys.readouterr().out
 
     def test_nothing_half_made(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
         broken = tmp_path / "broken.csv"

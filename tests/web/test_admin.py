@@ -90,6 +90,7 @@ class TestDashboard:
         page = boss.get("/dashboard").text
         assert "i00000" in page
         assert "i00001" not in page
+        assert "50% of pairs of answers agree, on 2 items; Cohen&#39;s kappa 0.00" in page
         assert 'data-state="others"' in ann.get("/label").text  # a third person has to decide
 
 

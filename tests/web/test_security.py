@@ -12,11 +12,13 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from labelsieve.cli.main import main
 from labelsieve.cli.serve import _tokens
+from labelsieve.store.answers import Answers
 from labelsieve.store.database import Database
 from labelsieve.store.seats import Seats
 from labelsieve.web.access import is_loopback
-from tests.web.conftest import csrf_of, token_for
+from tests.web.conftest import csrf_of, row_of, token_for
 from tests.web.projects import made
 
 ClientOf = Callable[..., TestClient]
@@ -56,6 +58,30 @@ class TestWhoGetsIn:
         cookie = client.get("/enter", params={"token": token_for(folder, "ann")}).headers["set-cookie"].lower()
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
+
+    def test_a_link_that_was_taken_away_opens_nothing(
+        self, folder: Path, client_of: ClientOf, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        ann, bob = (client_of(folder, token_for(folder, name)) for name in ("ann", "bob"))
+        row = row_of(ann.get("/label").text)
+        sent = {"row": row, "label": "food", "csrf": csrf_of(ann)}
+        assert ann.post("/label/answer", data=sent, headers={"HX-Request": "true"}).status_code == 200
+        before_her = row_of(ann.get("/label").text)
+        assert main(["people", str(folder), "--remove", "ann"]) == 0
+        said = capsys.readouterr().out
+        assert "ann opens nothing any more" in said
+        assert "annotator bob" in said
+        assert ann.get("/label").status_code == 401
+        sent["row"] = before_her
+        assert ann.post("/label/answer", data=sent, headers={"HX-Request": "true"}).status_code == 401
+        with Database(folder / "project.sqlite") as database:
+            assert Answers(database).table()["annotator"].tolist() == ["ann"]
+            assert "ann" not in {lease.annotator for lease in Seats(database).leases()}
+        assert bob.get("/label").status_code == 200
+        assert main(["people", str(folder), "--remove", "ann"]) == 2
+        assert "Links have: bob" in capsys.readouterr().err
+        assert main(["people", str(folder), "--remove", "bob"]) == 0
+        assert "Nobody has a link" in capsys.readouterr().out
 
     def test_annotators_cannot_do_what_admins_do(self, folder: Path, client_of: ClientOf) -> None:
         ann = client_of(folder, token_for(folder, "ann"))

@@ -53,6 +53,25 @@ class Agreement:
     alpha: Coefficient
     pairs: tuple[PairAgreement, ...]
 
+    @property
+    def coefficients(self) -> dict[str, Coefficient]:
+        """By name: Cohen's kappa if two people share items, Fleiss' if more do; and Krippendorff's alpha."""
+        kappas = [pair.kappa for pair in self.pairs if pair.kappa.items]
+        kappa = {"Cohen's kappa": kappas[0]} if len(kappas) == 1 else {"Fleiss' kappa": self.fleiss}
+        return {**kappa, "Krippendorff's alpha": self.alpha}
+
+    def in_words(self) -> str:
+        """One line for people."""
+        if self.agreement is None:
+            return "No item has two answers."
+        told = [
+            f"{name} {'is undefined' if found.value is None else f'{found.value:.2f}'}"
+            for name, found in self.coefficients.items()
+        ]
+        why = dict.fromkeys(found.words for found in self.coefficients.values() if found.words)
+        shared = f"{self.agreement:.0%} of pairs of answers agree, on {self.items:,} items"
+        return " ".join([f"{shared}; {', '.join(told)}.", *why])
+
 
 def majority(answers: pd.DataFrame) -> pd.DataFrame:
     """One row per item, in order of appearance: item, label, votes for it, number of answers, undecided.

@@ -59,15 +59,23 @@ def write_questions(
 
 
 def read_answers(
-    path: Path, classes: Sequence[Label], known_ids: Iterable[Any], default_annotator: str, *, partial: bool = False
+    path: Path,
+    classes: Sequence[Label],
+    known_ids: Iterable[Any],
+    default_annotator: str,
+    *,
+    labelled_ids: Iterable[Any] = (),
+    partial: bool = False,
 ) -> AnswerFile:
     """The answers in a file. If anything is wrong with it, all problems are raised together and nothing is taken.
 
-    ``known_ids``: those that were asked. ``partial``: take what is right and tell the problems beside it; of two
-    answers that contradict each other neither is taken. A file without the columns it needs is refused in any case.
+    ``known_ids``: those that are asked about; ``labelled_ids``: those that were, and have their label. ``partial``:
+    what is right is taken, and the problems told beside it; of two answers that contradict each other neither is taken.
+    A file without the columns it needs is refused in any case.
     """
     rows, problems = _rows(path)
-    reader = _Reader(_classes_by_text(classes), {str(id_): id_ for id_ in known_ids}, default_annotator)
+    known, labelled = {str(id_): id_ for id_ in known_ids}, set(map(str, labelled_ids))
+    reader = _Reader(_classes_by_text(classes), known, labelled, default_annotator)
     for line, row in rows:
         reader.read(line, row)
     problems = sorted(problems + reader.problems)
@@ -82,10 +90,12 @@ def read_answers(
 class _Reader:
     """Collects answers and problems, row by row."""
 
-    def __init__(self, classes: dict[str, Label], ids: dict[str, Any], default_annotator: str) -> None:
+    def __init__(
+        self, classes: dict[str, Label], ids: dict[str, Any], labelled: set[str], default_annotator: str
+    ) -> None:
         self.problems: list[Problem] = []
         self.blank = 0
-        self._classes, self._ids, self._default_annotator = classes, ids, default_annotator
+        self._classes, self._ids, self._labelled, self._default_annotator = classes, ids, labelled, default_annotator
         self._given: dict[tuple[str, str], tuple[int, Label]] = {}
         self._contradicted: set[tuple[str, str]] = set()
         self._without_zeros: dict[str, str] | None = None
@@ -96,7 +106,7 @@ class _Reader:
             self.blank += 1
             return
         id_ = row["id"] if row["id"] in self._ids else row["id"].strip()
-        wrong = [] if id_ in self._ids else [self._unknown_id(id_)]
+        wrong = [] if id_ in self._ids else [self._not_asked(id_)]
         label = self._class(text)
         if label is None:
             wrong.append(_unknown_class(text, list(self._classes)))
@@ -123,9 +133,11 @@ class _Reader:
         whole = self._classes.get(text.removesuffix(".0"))
         return self._classes.get(text, whole if isinstance(whole, int) else None)
 
-    def _unknown_id(self, id_: str) -> str:
+    def _not_asked(self, id_: str) -> str:
+        if id_ in self._labelled:
+            return f"the id {id_!r} has its label already, its batch is over; take the line out"
         if self._without_zeros is None:
-            self._without_zeros = {known.lstrip("0"): known for known in self._ids}
+            self._without_zeros = {known.lstrip("0"): known for known in (*self._labelled, *self._ids)}
         likely = self._without_zeros.get(id_.lstrip("0"))
         hint = f"; {likely!r} was: a spreadsheet may have dropped its zeros" if likely else ""
         return f"the id {id_!r} was never asked{hint}"

@@ -11,10 +11,15 @@ from labelsieve.project import Project
 
 def answer(arguments: argparse.Namespace) -> int:
     with Project(arguments.folder) as project:
-        asked = project.asked_ids()
         if arguments.annotator is None and project.config.people.overlap > 1:
             raise ConfigurationError("Several people label each item here: say who answered, with --annotator NAME.")
-        found = read_answers(arguments.file, project.config.classes, asked, arguments.annotator or "file")
+        found = read_answers(
+            arguments.file,
+            project.config.classes,
+            project.asked_ids(),
+            arguments.annotator or "file",
+            labelled_ids=project.labelled_ids(),
+        )
         project.answer(found.answers)
         print(f"kept {len(found.answers):,} answers from {arguments.file}")
         print(project.status().next_step(str(arguments.folder)))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from labelsieve.data.readers import open_data
+from labelsieve.data.readers import Understanding, open_data
 from labelsieve.errors import DataError
 from labelsieve.project.config import Config, checked_config
 from labelsieve.project.making import make, understood
@@ -23,19 +23,29 @@ _LABELLING = {
 
 def init(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
-    found = understood(config)
-    for line in found.in_words():
-        print(line)
+    show(understood(config.data))
     if config.data.kind == "table":
         print(f"features: {', '.join(config.data.columns)}")
+    taken = make(arguments.folder, config, arguments.answers_from)
+    print(f"made {arguments.folder}; its settings are in {arguments.folder / 'labelsieve.toml'}")
+    if taken is not None:
+        print(
+            f"took {taken.taken:,} answers from {arguments.answers_from}, to learn from; left behind: "
+            f"{taken.of_other_items:,} about items that are not here or read differently, "
+            f"{taken.of_other_classes:,} with other classes"
+        )
+    print(f"next: labelsieve run {arguments.folder}")
+    return 0
+
+
+def show(found: Understanding) -> None:
+    """Print what is in the data; images that cannot be read are refused."""
+    for line in found.in_words():
+        print(line)
     if found.bad_images:
         raise DataError(
             f"All images must be readable; {len(found.bad_images):,} are not, see above. Repair or remove them."
         )
-    make(arguments.folder, config)
-    print(f"made {arguments.folder}; its settings are in {arguments.folder / 'labelsieve.toml'}")
-    print(f"next: labelsieve run {arguments.folder}")
-    return 0
 
 
 def _config(arguments: argparse.Namespace) -> Config:

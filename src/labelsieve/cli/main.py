@@ -40,8 +40,17 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_GONE
     except (LabelsieveError, OSError) as error:
-        print(f"labelsieve: error: {error}", file=sys.stderr)
+        print(f"labelsieve: error: {_in_words(error)}", file=sys.stderr)
         return _FAILED
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return (
+            f"the system says of {error.filename}: {error.strerror}. See that it can be read or written there and that "
+            "the disk has room, or choose another place."
+        )
+    return str(error)
 
 
 def _demo(arguments: argparse.Namespace) -> int:

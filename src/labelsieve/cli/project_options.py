@@ -15,6 +15,8 @@ FORMATS = ("csv", "jsonl", "parquet", "hugging-face", "label-studio")
 def add_project_commands(commands: Any) -> None:
     """All of them."""
     _add_init(commands)
+    add = _add(commands, "add", "add items before the first run", "Add the items whose ids the project does not have.")
+    add.add_argument("--data", type=Path, required=True, metavar="PATH", help="file or folder, laid out as the first")
     run = _add(commands, "run", "work until people are needed", "Train, label and ask until people are needed or done.")
     run.add_argument("--simulate", metavar="COLUMN", help="answer from this column of the data in place of people")
     ask = _add(commands, "ask", "write questions for people to a CSV file", "Write what people are asked about now.")
@@ -38,6 +40,8 @@ def add_project_commands(commands: Any) -> None:
     serve.add_argument("--port", type=int, default=8000, help="default: %(default)s")
     serve.add_argument("--people", metavar="A,B", help="make a link for each of these people, who then need theirs")
     serve.add_argument("--admin", metavar="NAME", help="make a link for somebody who may see and review everything")
+    people = _add(commands, "people", "who has a link to the pages", "List who may log in, or take a link away.")
+    people.add_argument("--remove", metavar="NAME", help="make the link of this person void, at once")
     add_label_studio(commands)
 
 
@@ -57,6 +61,9 @@ def _add_init(commands: Any) -> None:
     kind.add_argument("--features", metavar="A,B,…", help="items are rows of a table, of which these columns count")
     init.add_argument("--id", metavar="COLUMN", help="column that names the items (default: row numbers)")
     init.add_argument("--encoding", metavar="NAME", help="of a CSV or JSONL file (default: UTF-8)")
+    init.add_argument(
+        "--answers-from", type=Path, metavar="OLD", help="learn from the answers that people gave in the project OLD"
+    )
     for name, text in (
         ("tolerance", "share of wrong machine labels you accept (default: 0.05)"),
         ("delta", "probability with which the promise may fail (default: 0.05)"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from labelsieve.errors import ConfigurationError
+from labelsieve.writing import naming
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def replacing_file(path: Path) -> Iterator[BinaryIO]:
     if path.exists() and not path.is_file():
         raise ConfigurationError(f"The file to write must be a new one or replace a file; {path} is something else.")
     part = _beside(path, "part")
-    with _named(path):
+    with naming(path):
         try:
             with part.open("xb") as file:
                 yield file
@@ -45,7 +46,7 @@ def replacing_folder(path: Path, signs: Collection[str]) -> Iterator[Path]:
             f"{path} is none of these. Name another, or move it away."
         )
     part, aside = _beside(path, "part"), _beside(path, "old")
-    with _named(path):
+    with naming(path):
         try:
             part.mkdir()
             yield part
@@ -72,14 +73,3 @@ def _real(path: Path) -> Path:
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.{suffix}")
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """A full disk does not say which file it was full for."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and error.errno is not None:
-            raise type(error)(error.errno, error.strerror, str(path)) from error
-        raise

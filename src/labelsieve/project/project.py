@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from labelsieve.annotators.agreement import Agreement, measure_agreement
@@ -17,13 +18,16 @@ from labelsieve.data.pool import Pool
 from labelsieve.data.readers import open_data
 from labelsieve.data.readers.arrays import features
 from labelsieve.engine.autolabel import all_settings
+from labelsieve.engine.entries import Asked, Role
+from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.progress import Observer
 from labelsieve.engine.run import Run
 from labelsieve.engine.running import RunInProgress, open_run
+from labelsieve.engine.state import HUMAN
 from labelsieve.errors import AnnotatorError, ConfigurationError, DataError, HumansNeeded, LabelsieveError, ProjectError
 from labelsieve.project.config import read_config
 from labelsieve.project.labels import label_table
-from labelsieve.project.making import CONFIG_FILE, DATABASE_FILE
+from labelsieve.project.making import CONFIG_FILE, DATABASE_FILE, FEATURES_FOLDER
 from labelsieve.project.people import SIMULATED, People, Rehearsal, decisions
 from labelsieve.project.status import Status, status_of
 from labelsieve.reports.files import write_report
@@ -31,11 +35,11 @@ from labelsieve.store.answers import Answer, Answers
 from labelsieve.store.database import Database
 from labelsieve.store.items import Items
 from labelsieve.store.journal import journalled, replayed
-from labelsieve.store.lock import held
+from labelsieve.store.lock import held, holder
 from labelsieve.store.reviews import Reviews
-from labelsieve.types import Label
+from labelsieve.types import Ints, Label
 
-LOCK_FILE, FEATURES_FOLDER, REPORT_FOLDER = "project.lock", "features", "report"
+LOCK_FILE, REPORT_FOLDER = "project.lock", "report"
 STOP_REASON = "stop reason"
 """The fact that is there once a run has ended."""
 _RUN, _TEXT_MODEL = "run", "text model"
@@ -89,6 +93,7 @@ class Project:
             }
             pool = self._pool(features_progress or _quiet)
             begun = self._opened({**all_settings(pool, annotator, given), "progress": progress})
+            self._learn_from_what_was_taken_along(begun.ledger)
             self.database.keep_fact(_RUN, json.dumps(dict(begun.facts), default=str))
             self.database.forget_fact(STOP_REASON)  # with a larger budget, a run that had ended goes on
             try:
@@ -113,6 +118,13 @@ class Project:
                 "new project."
             ) from error
 
+    def _learn_from_what_was_taken_along(self, ledger: Ledger) -> None:
+        """Answers that were there before anybody was asked are for learning; what is checked with is drawn afresh from
+        the other items."""
+        rows = sorted(decisions(self.answers.table(), self.config.people.overlap))
+        if rows and not ledger.state.asked.any():
+            ledger.append(Asked(0, Role.TRAIN, np.array(rows), np.ones(len(rows))))
+
     def so_far(self) -> Run:
         """The run as it stands in the file."""
         facts = self.database.fact(_RUN)
@@ -127,7 +139,13 @@ class Project:
 
     def status(self) -> Status:
         decided = decisions(self.answers.table(), self.config.people.overlap)
-        return status_of(replayed(self.database), len(self.items), set(decided), self.database.fact(STOP_REASON))
+        return status_of(
+            replayed(self.database),
+            len(self.items),
+            set(decided),
+            self.database.fact(STOP_REASON),
+            holder(self.folder / LOCK_FILE),
+        )
 
     def agreement(self) -> Agreement | None:
         """How far people agree on items that several have answered; None if there are none."""
@@ -150,14 +168,21 @@ class Project:
         """Items that people are asked about now, decided on or not."""
         return [id_ for id_, _ in self.items.take(replayed(self.database).state.pending())]
 
+    def labelled_ids(self) -> list[str]:
+        """Items that people were asked about and whose label a run has taken in."""
+        return [id_ for id_, _ in self.items.take(_labelled_rows(replayed(self.database)))]
+
     def answer(self, answers: Iterable[tuple[str, Label, str]]) -> None:
         """Id, label and annotator of each; all are on disk when this returns, or none."""
-        asked = set(replayed(self.database).state.pending().tolist())
+        ledger = replayed(self.database)
+        asked, labelled = set(ledger.state.pending().tolist()), set(_labelled_rows(ledger).tolist())
         checked = []
         for id_, label, annotator in answers:
             row = self.items.row_of(str(id_))
             if label not in self.config.classes:
                 raise DataError(f"A label must be one of {list(self.config.classes)}; got {label!r} for {id_!r}.")
+            if row in labelled:
+                raise DataError(f"The item {id_!r} has its label already: its batch is over. Nothing was kept.")
             if row is None or row not in asked:
                 raise DataError(f"Answers are for items that are asked about now; {id_!r} is not one of them.")
             checked.append(Answer(row, str(label), annotator))
@@ -239,10 +264,16 @@ class Project:
             labels += chunk[column].tolist()
         if len(ids) != len(self.items):
             raise DataError(
-                f"{reader.path} had {len(self.items):,} rows when the project was made, and has {len(ids):,}."
+                f"{reader.path} must have the {len(self.items):,} rows of the project to simulate from; it has "
+                f"{len(ids):,}. Let data.file in {self.folder / CONFIG_FILE} name a file that has."
             )
         truth = {str(id_): _as_class(label) for id_, label in zip(ids, labels, strict=True)}
         return Rehearsal(self.items, self.answers, truth, self.config.classes)
+
+
+def _labelled_rows(ledger: Ledger) -> Ints:
+    state = ledger.state
+    return np.flatnonzero(state.asked & (state.source == HUMAN))
 
 
 def _as_class(label: Any) -> str:

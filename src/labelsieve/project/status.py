@@ -23,6 +23,8 @@ class Status:
     batch: int
     waiting: int
     stop_reason: str | None
+    at_work: str | None
+    """The process that works on the project now, in words."""
 
     @property
     def coverage(self) -> float:
@@ -30,6 +32,8 @@ class Status:
 
     def next_step(self, folder: str) -> str:
         """A command, and why."""
+        if self.at_work is not None:
+            return f"The machine is at work, {self.at_work}. Wait for it to finish."
         if self.waiting:
             return (
                 f"{self.waiting:,} of {self.batch:,} labels of this batch are needed from people: "
@@ -40,7 +44,7 @@ class Status:
         return f"Finished, because {self.stop_reason}. Take the labels: labelsieve export {folder} --out labels.csv"
 
 
-def status_of(ledger: Ledger, n_items: int, decided: set[int], stop_reason: str | None) -> Status:
+def status_of(ledger: Ledger, n_items: int, decided: set[int], stop_reason: str | None, at_work: str | None) -> Status:
     """From the ledger, and the rows people have decided on."""
     state = ledger.state
     pending = state.pending()
@@ -54,6 +58,7 @@ def status_of(ledger: Ledger, n_items: int, decided: set[int], stop_reason: str 
         batch=len(pending),
         waiting=waiting,
         stop_reason=stop_reason,
+        at_work=at_work,
     )
 
 

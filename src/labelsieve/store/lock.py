@@ -26,7 +26,10 @@ def held(path: Path, doing: str) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise ProjectError(_who(path)) from None
+                raise ProjectError(
+                    f"The project in {path.parent} is being worked on by {_named(path)}. Wait for it to finish, or "
+                    "stop it."
+                ) from None
         file.seek(0)
         file.truncate()
         json.dump({"doing": doing, "process": os.getpid(), "machine": socket.gethostname(), "since": now()}, file)
@@ -36,10 +39,27 @@ def held(path: Path, doing: str) -> Iterator[None]:
         file.truncate()
 
 
-def _who(path: Path) -> str:
+def holder(path: Path) -> str | None:
+    """Who has the lock now, in words; None if nobody has.
+
+    A process that was killed leaves its name behind, so the lock itself is tried, but only where there is a name:
+    trying it gets in the way of others for a moment.
+    """
     try:
-        holder = json.loads(path.read_text(encoding="utf-8"))
-        who = f"process {holder['process']} on {holder['machine']}, since {holder['since']}: {holder['doing']}"
+        with path.open(encoding="utf-8") as file:
+            if not file.read() or fcntl is None:
+                return None
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return None
+    except FileNotFoundError:
+        return None
+    except BlockingIOError:
+        return _named(path)
+
+
+def _named(path: Path) -> str:
+    try:
+        named = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {named['process']} on {named['machine']}, since {named['since']}: {named['doing']}"
     except (ValueError, KeyError):
-        who = "another process"
-    return f"The project in {path.parent} is being worked on by {who}. Wait for it to finish, or stop it."
+        return "another process"

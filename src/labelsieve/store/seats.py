@@ -47,8 +47,9 @@ class Seats:
         return token
 
     def take_token(self, name: str) -> bool:
-        """Whether that person had one. Their answers stay."""
+        """Whether that person had one. Their answers stay; the item before them is free for others."""
         with self._database.transaction() as connection:
+            connection.execute("DELETE FROM leases WHERE annotator = ?", (name,))
             return connection.execute("DELETE FROM people WHERE name = ?", (name,)).rowcount > 0
 
     def who_has(self, token: str) -> Person | None:

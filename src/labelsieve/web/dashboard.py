@@ -81,6 +81,7 @@ def dashboard(room: InRoom, asking: Asking) -> Response:
         people=_people(room),
         disagreements=disagreements,
         several=several,
+        agreement=agreement.in_words() if (agreement := room.project.agreement()) else None,
         overlap=room.project.config.people.overlap,
     )
 

@@ -78,6 +78,7 @@ class TestMajority:
     def test_no_answers(self):
         assert len(majority(table())) == len(disagreements(table())) == 0
 
+    @settings(deadline=None)
     @given(answer_tables())
     def test_as_counted_by_hand(self, answers):
         for row in majority(answers).to_dict("records"):
@@ -122,6 +123,19 @@ class TestMeasures:
         (pair,) = measure_agreement(from_strings(said)).pairs
         assert (pair.first, pair.second, pair.agreement) == ("A", "B", 0.7)
         assert pair.kappa == Coefficient(pytest.approx(0.4), 50)
+
+    def test_what_is_told_depends_on_how_many_share_items(self):
+        two = {"A": "yyyyn**", "B": "yynyn**", "C": "*****yn"}  # the third shares none
+        measured = measure_agreement(from_strings(two))
+        assert list(measured.coefficients) == ["Cohen's kappa", "Krippendorff's alpha"]
+        chance = (4 * 3 + 1 * 2) / 25
+        expected = f"80% of pairs of answers agree, on 5 items; Cohen's kappa {(0.8 - chance) / (1 - chance):.2f}, "
+        assert measured.in_words().startswith(expected)
+        more = measure_agreement(from_counts(FLEISS_1971_STYLE)).in_words()
+        assert "Fleiss' kappa 0.21, Krippendorff's alpha 0.22." in more
+        gaps = measure_agreement(from_strings(KRIPPENDORFF)).in_words()
+        assert "Fleiss' kappa is undefined, Krippendorff's alpha 0.69. Items have between 2 and 3 answers" in gaps
+        assert measure_agreement(from_strings({"A": "yn"})).in_words() == "No item has two answers."
 
     @settings(deadline=None)
     @given(answer_tables())

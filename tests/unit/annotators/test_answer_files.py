@@ -140,6 +140,13 @@ class TestProblems:
             "line 8: has 3 cells, where the header has 2",
         ]
 
+    def test_what_has_its_label_already(self, answered):
+        content = "id,label\n09,cat\n9,cat\nb,cat\n"
+        assert problems_of(answered, content, labelled_ids=["09"]) == [
+            "line 2: the id '09' has its label already, its batch is over; take the line out",
+            "line 3: the id '9' was never asked; '09' was: a spreadsheet may have dropped its zeros",
+        ]
+
     def test_one_row_with_two(self, answered):
         assert [line[:7] for line in problems_of(answered, "id,label\nnobody,cow\n")] == ["line 2:", "line 2:"]
 

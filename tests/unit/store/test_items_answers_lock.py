@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelsieve.errors import ProjectError
+from labelsieve.errors import DataError, ProjectError
 from labelsieve.store.answers import Answer, Answers
 from labelsieve.store.database import Database
 from labelsieve.store.items import Items
-from labelsieve.store.lock import held
+from labelsieve.store.lock import held, holder
 
 
 @pytest.fixture
@@ -30,6 +31,17 @@ def test_items_keep_order_and_are_found_by_id(database: Database) -> None:
     assert list(items.chunks(1, size=1)) == [["one"], ["<script>"]]
     assert items.row_of("a") == 1
     assert items.row_of("c") is None
+
+
+def test_an_id_has_300_characters_at_most(database: Database) -> None:
+    items = Items(database)
+    with pytest.raises(DataError, match=r"at most 300 characters; one has 301: 'x{40}'"):
+        items.fill([(["a"], ["one"]), (["b", "x" * 301], ["two", "three"])])
+    assert len(items) == 0
+    assert items.fill([(["x" * 300], ["one"])]) == 1
+    with pytest.raises(DataError, match="at most 300 characters"):
+        items.add([(["y" * 301], ["two"])])
+    assert items.ids().tolist() == ["x" * 300]
 
 
 def test_items_are_all_there_or_none(database: Database) -> None:
@@ -69,3 +81,16 @@ def test_a_second_process_is_told_who_has_the_project(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(ProjectError, match="worked on by process"), held(lock, "x"), held(lock, "y"):
         pass
+
+
+def test_who_holds_the_lock_can_be_asked(tmp_path: Path) -> None:
+    lock = tmp_path / "project.lock"
+    assert holder(lock) is None
+    with held(lock, "labelsieve run"):
+        said = holder(lock)
+        assert said is not None
+        assert said.startswith(f"process {os.getpid()} on ")
+        assert said.endswith(": labelsieve run")
+    assert holder(lock) is None
+    lock.write_text('{"doing": "labelsieve run", "process": 1}')  # as one that was killed leaves it
+    assert holder(lock) is None

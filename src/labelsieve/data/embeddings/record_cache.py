@@ -20,6 +20,7 @@ import numpy as np
 from labelsieve.data.embeddings.base import disk_errors
 from labelsieve.types import Array, Bools, Ints
 
+CACHE_FILES = "items-*.cache"
 _READ_BYTES = 16 * 2**20
 
 
@@ -33,7 +34,7 @@ class RecordCache:
             [("digest", "V32"), ("following", "<u4"), ("checksum", "<u4"), ("values", dtype.newbyteorder("<"), shape)]
         )
         self._folder = folder
-        self.path = folder / f"items-{hashlib.sha256(self._header).hexdigest()[:16]}.cache"
+        self.path = folder / CACHE_FILES.replace("*", hashlib.sha256(self._header).hexdigest()[:16])
         with disk_errors(folder):
             self._open()
 
