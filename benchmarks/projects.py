@@ -1,4 +1,4 @@
-"""Projects: reading a large file, writing all labels, and answering on the page with many people at once.
+"""Projects: reading a large file, writing all labels, the first page, and answering with many people at once.
 
 ``python -m benchmarks.projects`` takes about two minutes with a million rows.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode
@@ -22,6 +25,7 @@ import numpy as np
 from benchmarks.harness import Row, table
 
 PEOPLE, ANSWERS_EACH = 20, 25
+SERVERS, VISITS = 5, 11
 WORDS = 5_000
 
 
@@ -60,32 +64,82 @@ def files(folder: Path, n: int) -> list[Row]:
     ]
 
 
-def answering(folder: Path, n: int, pause: float) -> Row:
-    """Each of many people answers one item after the other, ``pause`` seconds apart."""
-    write_rows(folder / "few.csv", n)
-    project = folder / f"asked-{pause}"
+def asked(project: Path, n: int) -> None:
+    """A project in which people are asked about a first batch."""
+    rows = project.parent / f"{project.name}.csv"
+    write_rows(rows, n)
     budget = ["--train-budget", str(4 * PEOPLE * ANSWERS_EACH), "--validation-budget", "500"]
-    data = ["--data", str(folder / "few.csv"), "--text", "body", "--id", "id", "--classes", "a,b", *budget]
+    data = ["--data", str(rows), "--text", "body", "--id", "id", "--classes", "a,b", *budget]
     timed("init", str(project), *data)
     config = project / "labelsieve.toml"
     config.write_text(config.read_text().replace("svd_dimensions = 400", "svd_dimensions = 10"))
     timed("run", str(project))
-    people = [f"p{number}" for number in range(PEOPLE)]
-    command = [sys.executable, "-m", "labelsieve", "serve", str(project), "--port", "0", "--people", ",".join(people)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def served(project: Path, *people: str) -> Iterator[tuple[int, list[str]]]:
+    """The port of a server just started, and a token for each of the people."""
+    command = [sys.executable, "-m", "labelsieve", "serve", str(project), "--port", "0"]
+    options = ["--people", ",".join(people)] if people else []
+    server = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         port = int(re.findall(r":(\d+)", server.stdout.readline())[-1])
-        tokens = [server.stdout.readline().rpartition("token=")[2].strip() for _ in people]
-        times: list[float] = []
+        yield port, [server.stdout.readline().rpartition("token=")[2].strip() for _ in people]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def first_page(folder: Path, n: int) -> list[Row]:
+    """For the first visitor of a server that has just started, and in a browser that knows nothing of it yet."""
+    project = folder / "first"
+    asked(project, n)
+    times = []
+    for _ in range(SERVERS):
+        with served(project) as (port, _):
+            started = time.perf_counter()
+            page, _ = _get(HTTPConnection("127.0.0.1", port, timeout=60), "/label", "")
+            times.append(time.perf_counter() - started)
+            assert 'data-state="question"' in page
+    rows = [Row(f"first page, slowest of {SERVERS} servers, {n:,} items", max(times))]
+    program = shutil.which("chromium")
+    if program is not None:
+        with served(project) as (port, _):
+            painted = _painted(program, f"http://127.0.0.1:{port}/label")
+        note = f"slowest {1e3 * max(painted):.0f} ms"
+        rows.append(Row(f"first page painted by Chromium, median of {VISITS}", float(np.median(painted)), note=note))
+    return rows
+
+
+def _painted(program: str, address: str) -> list[float]:
+    """Seconds from the request to text on the screen, without anything cached."""
+    from playwright.sync_api import sync_playwright
+
+    times = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        for _ in range(VISITS):
+            page = browser.new_context().new_page()
+            page.goto(address)
+            page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+            times.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1e3)
+            page.context.close()
+        browser.close()
+    return times
+
+
+def answering(folder: Path, n: int, pause: float) -> Row:
+    """Each of many people answers one item after the other, ``pause`` seconds apart."""
+    project = folder / f"asked-{pause}"
+    asked(project, n)
+    times: list[float] = []
+    with served(project, *(f"p{number}" for number in range(PEOPLE))) as (port, tokens):
         working = [threading.Thread(target=_one_person, args=(port, token, pause, times)) for token in tokens]
         for thread in working:
             thread.start()
         for thread in working:
             thread.join()
-    finally:
-        server.terminate()
-        server.wait()
     assert len(times) == PEOPLE * ANSWERS_EACH
     p50, p95, p99 = np.percentile(times, [50, 95, 99])
     name = f"answer posted, p95 of {len(times)}, {PEOPLE} people, {n:,} items, {pause:g} s to think"
@@ -125,6 +179,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = files(Path(folder), given.rows)
+        rows += first_page(Path(folder), given.items)
         rows += [answering(Path(folder), given.items, pause) for pause in (0.0, 0.5)]
     print(table(rows))
 

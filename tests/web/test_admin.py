@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -11,8 +12,11 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from labelsieve.engine.entries import Answered, MachineLabelled
 from labelsieve.project import Project
+from labelsieve.project.project import STOP_REASON
 from labelsieve.store.database import Database
+from labelsieve.store.journal import journalled
 from labelsieve.store.reviews import Review, Reviews
 from tests.web.conftest import csrf_of, row_of, token_for
 from tests.web.projects import CLASSES, made, points
@@ -20,6 +24,22 @@ from tests.web.projects import CLASSES, made, points
 ClientOf = Callable[..., TestClient]
 PAGE = {"HX-Request": "true"}
 REAL_RUN = (sys.executable, "-m", "labelsieve", "run")
+
+
+def version_of(page: str) -> str:
+    found = re.search(r'name="version" value="(\d+)"', page)
+    assert found
+    return found[1]
+
+
+def finished(folder: Path) -> Path:
+    """All that was asked is answered, and the run has ended."""
+    with Database(folder / "project.sqlite") as database:
+        ledger = journalled(database)
+        rows = ledger.state.pending()
+        ledger.append(Answered(rows, rows * 0, "people"))
+        database.keep_fact(STOP_REASON, "the budget is spent")
+    return folder
 
 
 def reviews(folder: Path) -> dict[int, Review]:
@@ -59,6 +79,48 @@ class TestReview:
         everything = client.get("/review", params={"show": "all"}).text
         assert f"<s><bdi>{CLASSES[22 % 3]}</bdi></s>" in everything
 
+    def test_accept_all_that_match(self, tmp_path: Path, client_of: ClientOf) -> None:
+        texts = [f"text number {row}." for row in range(200)]
+        folder = made(tmp_path / "p", texts, asked=[0], machine=range(10, 190))
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        food = [row for row in range(10, 190) if CLASSES[row % 3] == "food"]
+        corrected = {"row": food[-1], "correction": "travel", "csrf": csrf}
+        assert client.post("/review/correct", data=corrected).status_code == 303
+        page = client.get("/review", params={"label": "food", "show": "all"}).text
+        assert f"{len(food)} labels in this choice" in page
+        assert f"Yes, accept {len(food) - 1} labels" in page
+        sent = {"label": "food", "show": "all", "version": version_of(page), "csrf": csrf}
+        assert client.post("/review/accept-matching", data=sent).status_code == 303
+        kept = reviews(folder)
+        assert sorted(kept) == food
+        assert kept[food[-1]].label == "travel"
+        assert {kept[row].label for row in food[:-1]} == {None}
+        after = client.get("/review", params={"label": "food", "show": "all"}).text
+        assert "Accept all" not in after
+        assert "/review/accept-matching" in client.get("/review").text
+
+    def test_what_came_after_the_page_is_not_accepted(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        seen = client.app.state.room.desk.version
+        with Database(folder / "project.sqlite") as database:
+            late = np.array([18, 19])
+            journalled(database).append(MachineLabelled(1, late, late % 3, late / 20, late * 0 + 0.8, "later"))
+        client.get("/label")
+        refused = client.post("/review/accept-matching", data={"version": seen, "csrf": csrf})
+        assert refused.status_code == 409
+        assert not reviews(folder)
+
+    def test_accepting_a_page_leaves_corrections_alone(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        sent = {"row": 20, "correction": CLASSES[(20 + 1) % 3], "csrf": csrf_of(client)}
+        client.post("/review/correct", data=sent)
+        page = client.get("/review", params={"show": "all"}).text
+        (form,) = re.findall(r"<form[^>]*>(?:(?!</form>).)*Accept all 9 on this page", page, flags=re.DOTALL)
+        rows = [int(row) for row in re.findall(r'name="row" value="(\d+)"', form)]
+        assert rows == list(range(21, 30))
+
     def test_only_machine_labels(self, folder: Path, client_of: ClientOf) -> None:
         client = client_of(folder)
         csrf = csrf_of(client)
@@ -72,11 +134,38 @@ class TestReview:
         assert not reviews(folder)
 
 
+class TestTheEnd:
+    def test_admins_are_told_what_to_do_next(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = finished(made(tmp_path / "my project", ["one", "two"], asked=[0]))
+        boss = client_of(folder, token_for(folder, "boss", "admin"))
+        page = boss.get("/label").text
+        assert "Done" in page
+        assert "because the budget is spent" in page
+        assert f"labelsieve export &#39;{folder}&#39; --out labels.csv" in page
+        ann = TestClient(boss.app, base_url="http://localhost", follow_redirects=False)
+        ann.get("/enter", params={"token": token_for(folder, "ann")})
+        page = ann.get("/label").text
+        assert "Done" in page
+        assert str(folder) not in page
+        assert "/dashboard" not in page
+
+
 class TestDashboard:
     def test_before_anything_has_run(self, tmp_path: Path, client_of: ClientOf) -> None:
         client = client_of(made(tmp_path / "p", ["one", "two"]))
         assert client.get("/dashboard").status_code == client.get("/review").status_code == 200
         assert "The machine is learning" in client.get("/label").text
+
+    def test_a_batch_under_way(self, folder: Path, client_of: ClientOf) -> None:
+        page = client_of(folder).get("/dashboard").text
+        assert "People are labelling. <b>0</b> of 12 labels of this batch are there." in page
+
+    def test_an_end_without_machine_labels_is_explained(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = finished(made(tmp_path / "p", ["one", "two", "three"], asked=[0]))
+        page = client_of(folder).get("/dashboard").text
+        assert "It ended because the budget is spent. Left without a label: 2 items." in page
+        assert "nothing was labelled by machine" in page
+        assert "Certified" not in page
 
     def test_people_and_disagreements(self, tmp_path: Path, client_of: ClientOf) -> None:
         folder = made(tmp_path / "p", ["one", "two", "three"], asked=[0, 1], overlap=2)

@@ -90,7 +90,7 @@ class TestLabelling:
         people, rows = {"ann": ann, "bob": bob}, []
         for name, page in people.items():
             page.wait_for_selector("#desk[data-state=question]", timeout=60_000)
-            assert page.evaluate("document.activeElement.id") in ("item", ""), name
+            assert page.evaluate("document.activeElement.closest('#item') !== null"), name
         ann.screenshot(path=shots / "label-1280.png")
         bob.screenshot(path=shots / "label-390.png")
         while any(state(page) == "question" for page in people.values()):
@@ -130,17 +130,24 @@ class TestLabelling:
         ann.get_by_role("combobox", name="Right label").first.select_option(index=2)
         ann.get_by_role("button", name="Set").first.click()
         ann.get_by_text("2 of").first.wait_for()
+        ann.get_by_text("in this choice").first.click()
+        ann.get_by_role("button", name="Yes, accept").click()
+        ann.get_by_text("Nothing is left in this choice.").wait_for()
         assert ann.problems == bob.problems == []
 
     def test_undo_skip_and_not_sure_by_keyboard(self, browser: Any, serving: Callable[..., str], folder: Path) -> None:
         page = opened(browser, serving(folder))
+        undo = page.get_by_role("button", name="Undo")
+        assert undo.count() == 0
         press(page, "2")
         assert page.locator("#session").inner_text() == "1"
         assert shown_row(page) == 1
+        assert undo.count() == 1
         press(page, "u")
+        assert undo.count() == 0
         assert shown_row(page) == 0
         assert "Taken back" in page.locator("[role=status]").inner_text()
-        assert page.evaluate("document.activeElement.id") == "item"
+        assert page.evaluate("document.activeElement.closest('#item') !== null")
         press(page, "s")
         press(page, "n")
         assert shown_row(page) == 2
@@ -155,6 +162,22 @@ class TestLabelling:
         assert page.get_by_role("button", name="food").count() == 1
         page.get_by_role("button", name="food").focus()
         press(page, "Enter")
+        assert page.problems == []
+
+    def test_long_texts_are_scrolled_by_keys(
+        self, browser: Any, serving: Callable[..., str], tmp_path: Path, shots: Path
+    ) -> None:
+        folder = made(tmp_path / "p", [f"{_STORY}\n" * 30] * 3, kind="text", data="posts.csv", asked=[0, 1, 2])
+        page = opened(browser, serving(folder))
+        scrolled = "() => document.querySelector('#item .text').scrollTop > 100"
+        for row in (0, 1):
+            assert shown_row(page) == row
+            assert page.evaluate("document.querySelector('#item .text').scrollTop") == 0
+            page.keyboard.press("PageDown")
+            page.wait_for_function(scrolled, timeout=5000)
+            assert page.evaluate("window.scrollY") == 0
+            press(page, "1")
+        page.screenshot(path=shots / "long-1280.png")
         assert page.problems == []
 
     def test_markup_stays_inert(self, browser: Any, serving: Callable[..., str], tmp_path: Path, shots: Path) -> None:

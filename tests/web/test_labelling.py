@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import html
+import re
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from fastapi.testclient import TestClient
 
+from labelsieve.engine.entries import Answered, Asked, Role
+from labelsieve.project.project import LOCK_FILE
 from labelsieve.store.answers import Answers
 from labelsieve.store.database import Database
+from labelsieve.store.journal import journalled
+from labelsieve.store.lock import held
 from labelsieve.web.labelling import class_keys
 from tests.web.conftest import csrf_of, row_of, token_for
 from tests.web.projects import CLASSES, made
 
 PAGE = {"HX-Request": "true"}
+UNDO = 'action="/label/undo"'
 ClientOf = Callable[..., TestClient]
 
 
@@ -75,7 +84,9 @@ class TestOnePerson:
 
     def test_more_classes_than_numbers(self, tmp_path: Path, client_of: ClientOf) -> None:
         classes = [f"class {number}" for number in range(40)]
-        page = client_of(made(tmp_path / "p", ["one", "two"], classes=classes, asked=[0])).get("/label").text
+        client = client_of(made(tmp_path / "p", ["one", "two"], classes=classes, asked=[0, 1]))
+        sent = {"row": 0, "label": "class 39", "csrf": csrf_of(client)}
+        page = client.post("/label/answer", data=sent, headers=PAGE).text
         assert page.count('name="label"') == 40
         keys = {part.split('"')[0] for part in page.split('data-key="')[1:]}
         assert len(keys) == page.count("data-key=") == 9 + 23 + 3
@@ -121,6 +132,63 @@ class TestSeveralPeople:
         after = ann.post("/label/answer", data={"row": 0, "label": "travel", "csrf": csrf}, headers=PAGE).text
         assert "Nobody needs an answer" in after
         assert answers(folder) == [(0, "food", "bob")]
+
+
+class TestUndoIsOffered:
+    """Only while it can do something."""
+
+    def test_from_the_first_answer_to_the_last_one_taken_back(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        assert UNDO not in client.get("/label").text
+        sent = {"row": 0, "label": "food", "csrf": csrf}
+        assert UNDO in client.post("/label/answer", data=sent, headers=PAGE).text
+        assert UNDO in client.get("/label").text
+        assert UNDO not in client.post("/label/undo", data={"csrf": csrf}, headers=PAGE).text
+
+    def test_not_for_answers_of_others(self, folder: Path, client_of: ClientOf) -> None:
+        ann = client_of(folder, token_for(folder, "ann"))
+        bob = TestClient(ann.app, base_url="http://localhost", follow_redirects=False)
+        bob.get("/enter", params={"token": token_for(folder, "bob")})
+        ann.post("/label/answer", data={"row": 0, "label": "food", "csrf": csrf_of(ann)}, headers=PAGE)
+        assert UNDO in ann.get("/label").text
+        assert UNDO not in bob.get("/label").text
+
+    def test_not_in_the_next_batch(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        csrf = csrf_of(client)
+        for row in range(12):
+            client.post("/label/answer", data={"row": row, "label": "food", "csrf": csrf}, headers=PAGE)
+        with Database(folder / "project.sqlite") as database:
+            rows = np.arange(12)
+            journalled(database).append(
+                Answered(rows, rows * 0, "people"),
+                Asked(2, Role.TRAIN, rows[:8] + 12, np.full(8, 0.5)),
+            )
+        page = client.get("/label").text
+        assert row_of(page) == 12
+        assert "12 in all" in page
+        assert UNDO not in page
+
+    def test_a_waiting_page_takes_it_away_when_the_machine_begins(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = made(tmp_path / "p", ["one", "two"], asked=[0])
+        client = client_of(folder, run_command=("sleep", "60"), pause=0.0)
+        with held(folder / LOCK_FILE, "keeping the machine from its turn"):
+            sent = {"row": 0, "label": "food", "csrf": csrf_of(client)}
+            page = client.post("/label/answer", data=sent, headers=PAGE).text
+            (again,) = re.findall(r'hx-get="([^"]+)"', page)
+            polled = html.unescape(again)
+            assert 'data-state="machine"' in page
+            assert UNDO in page
+            assert client.get(polled).status_code == 204
+        after = client.get(polled)
+        for _ in range(100):
+            if after.status_code != 204:
+                break
+            time.sleep(0.05)
+            after = client.get(polled)
+        assert 'data-state="machine"' in after.text
+        assert UNDO not in after.text
 
 
 class TestWaiting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -24,9 +25,9 @@ from tests.web.projects import made
 ClientOf = Callable[..., TestClient]
 PAGES = ("/", "/label", "/label/desk", "/dashboard", "/dashboard/scores/light/0", "/review", "/items/0/image")
 ADMIN_PAGES = ("/dashboard", "/dashboard/scores/light/0", "/review")
-SENT = ("/label/answer", "/label/pass/skip", "/label/undo", "/review/accept", "/review/correct", "/rounds/again")
-ADMIN_SENT = ("/review/accept", "/review/correct", "/rounds/again")
-FIELDS = {"row": "20", "label": "food", "correction": "food"}
+ADMIN_SENT = ("/review/accept", "/review/accept-matching", "/review/correct", "/rounds/again")
+SENT = ("/label/answer", "/label/pass/skip", "/label/undo", *ADMIN_SENT)
+FIELDS = {"row": "20", "label": "food", "correction": "food", "version": "0"}
 
 
 class TestWhoGetsIn:
@@ -182,6 +183,16 @@ class TestWhatIsShown:
             assert headers["referrer-policy"] == "same-origin"
             if page.startswith(("/label", "/dash", "/review")):
                 assert headers["cache-control"] == "no-store"
+
+    def test_browsers_keep_what_holds_no_data_until_it_changes(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        addresses = re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get("/label").text)
+        assert len(addresses) == 4
+        for address in addresses:
+            found = client.get(address)
+            assert "immutable" in found.headers["cache-control"]
+            assert address.endswith("?" + hashlib.sha256(found.content).hexdigest()[:12])
+        assert client.get("/static/nothing.js").headers["cache-control"] == "no-store"
 
     def test_no_scripts_or_styles_in_pages(self, folder: Path, client_of: ClientOf) -> None:
         client = client_of(folder)

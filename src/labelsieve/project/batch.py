@@ -23,6 +23,7 @@ class Batch:
         self._items = {row: _Item() for row in rows}
         self._open = dict.fromkeys(self._items)
         self._held: dict[str, int] = {}
+        self._given: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -38,11 +39,16 @@ class Batch:
     def is_open(self, row: int) -> bool:
         return row in self._open
 
+    def given(self, annotator: str) -> int:
+        """How many of these rows this person has answered."""
+        return self._given[annotator]
+
     def answers(self, row: int) -> Mapping[str, str]:
         return self._items[row].answers
 
     def answer(self, row: int, annotator: str, label: str) -> None:
         item = self._items[row]
+        self._given[annotator] += annotator not in item.answers
         item.answers[annotator] = label
         self.give_back(annotator)
         if is_decided(item.answers, self._overlap):
@@ -50,7 +56,8 @@ class Batch:
 
     def take_back(self, row: int, annotator: str) -> None:
         item = self._items[row]
-        item.answers.pop(annotator, None)
+        if item.answers.pop(annotator, None) is not None:
+            self._given[annotator] -= 1
         if not is_decided(item.answers, self._overlap):
             self._open[row] = None
 

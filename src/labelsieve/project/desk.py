@@ -51,10 +51,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Progress:
-    """Items of this batch, and answers of one person."""
+    """Items of this batch, and answers of one person: to it, in this session and in all."""
 
     batch: int
     decided: int
+    given: int
     session: int
     mine: int
 
@@ -175,6 +176,7 @@ class Desk:
         return Progress(
             batch=len(self._batch),
             decided=len(self._batch) - self._batch.n_open,
+            given=self._batch.given(annotator),
             session=self._sessions.get(annotator, (0.0, 0))[1],
             mine=self._counts[annotator],
         )

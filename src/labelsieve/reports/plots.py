@@ -79,7 +79,7 @@ def score_figure(right: Floats, wrong: Floats, threshold: float, axis: ScoreAxis
     of right ones it could not be seen.
     """
     figure = Figure(figsize=(3.1, 1.9))
-    ax = styled(figure.add_axes((0.11, 0.235, 0.88, 0.745)), theme)
+    ax = styled(figure.add_axes((0.11, 0.235, 0.8, 0.745)), theme)  # room on the right for half of "0.99999"
     place = float(axis.place(np.array([threshold]))[0])
     counts, edges = np.histogram(axis.place(right), bins=_edges(axis, place))
     top = max(1.0, float(counts.max()))

@@ -22,11 +22,10 @@ from labelsieve.web import dashboard, items, labelling, review
 from labelsieve.web.access import Access
 from labelsieve.web.guard import Guard
 from labelsieve.web.record import Record
-from labelsieve.web.room import InRoom, Room, templates
+from labelsieve.web.room import STATIC, InRoom, Room, templates
 from labelsieve.web.rounds import Rounds
 
 _COOKIE_SECONDS = 90 * 24 * 3600
-_STATIC = Path(__file__).parent / "static"
 
 
 def create_app(
@@ -63,7 +62,7 @@ def create_app(
     _add_entrance(app, access)
     for part in (labelling, items, dashboard, review):
         app.include_router(part.router)
-    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
 
 

@@ -77,6 +77,7 @@ def dashboard(room: InRoom, asking: Asking) -> Response:
         summary=None if facts is None else facts.summary,
         headline=None if facts is None else belief.headline(facts.summary),
         promise=None if facts is None else belief.promise(facts.run),
+        grounds=[] if facts is None else belief.grounds(facts.summary),
         panels=[] if facts is None else _panels(facts),
         people=_people(room),
         disagreements=disagreements,

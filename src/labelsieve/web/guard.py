@@ -13,6 +13,7 @@ from labelsieve.web.access import Access, origin_is_own
 
 LARGEST_BODY = 64 * 1024
 _OPEN = ("/enter", "/static/")
+_KEPT_BY_BROWSERS = "public, max-age=31536000, immutable"  # addresses of static files change with their content
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _HEADERS = {
     "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -37,7 +38,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sending = _with_headers(send)
+        sending = _with_headers(send, scope["path"])
         answer, body = self._refused(scope), b""
         if answer is None and scope["method"] not in _SAFE:
             body = await _read(receive)
@@ -97,13 +98,14 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+def _with_headers(send: Send, path: str) -> Callable[[Message], Awaitable[None]]:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers[name] = value
-            headers.setdefault("cache-control", "no-store")
+            found_static = path.startswith("/static/") and message["status"] == 200
+            headers.setdefault("cache-control", _KEPT_BY_BROWSERS if found_static else "no-store")
         await send(message)
 
     return sending

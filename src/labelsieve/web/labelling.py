@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -36,6 +37,7 @@ class View:
     question: Question | None
     table: dict[str, Any] | None
     small_image: bool
+    undo: bool
 
 
 @router.get("/label")
@@ -45,10 +47,17 @@ def label_page(room: InRoom, asking: Asking) -> Response:
 
 
 @router.get("/label/desk", responses={204: {"description": "nothing has changed"}})
-def desk(room: InRoom, asking: Asking, state: Annotated[State, Query()] = "question") -> Response:
+def desk(
+    room: InRoom,
+    asking: Asking,
+    state: Annotated[State, Query(description="what the page shows now")] = "question",
+    undo: Annotated[bool, Query(description="whether it offers to take an answer back")] = False,
+) -> Response:
     """The middle of the page, asked for again and again while there is nothing to label."""
     view = _view(room, asking)
-    return Response(status_code=204) if view.state == state != "question" else _shown(room, asking, view, None)
+    if view.state == state != "question" and view.undo == undo:
+        return Response(status_code=204)
+    return _shown(room, asking, view, None)
 
 
 @router.post("/label/answer")
@@ -99,16 +108,17 @@ def _shown(
         message=message,
         problem=room.rounds.problem,
         stop_reason=room.desk.stop_reason,
-        at_work=room.rounds.at_work,
+        export_command=shlex.join(["labelsieve", "export", str(room.project.folder), "--out", "labels.csv"]),
     )
 
 
 def _view(room: Room, asking: Visitor) -> View:
     question = room.desk.next_item(asking.name)
+    undo = room.desk.progress(asking.name).given > 0 and not room.rounds.at_work
     if question is None:
-        return View(_waiting(room), None, None, False)
+        return View(_waiting(room), None, None, small_image=False, undo=undo)
     small = question.kind == "image" and is_small(room.project, question.content)
-    return View("question", question, _table(question), small)
+    return View("question", question, _table(question), small, undo)
 
 
 def _waiting(room: Room) -> State:

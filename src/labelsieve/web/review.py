@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 import numpy as np
-from fastapi import APIRouter, Depends, Form, Query
+from fastapi import APIRouter, Depends, Form, HTTPException, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from labelsieve.errors import DataError
 from labelsieve.store.reviews import Review, Reviews
+from labelsieve.types import Ints
 from labelsieve.web.access import Visitor, admin, genuine_admin
 from labelsieve.web.items import LARGEST_ROW
 from labelsieve.web.record import Facts
@@ -20,6 +22,7 @@ from labelsieve.web.room import InRoom, Room
 
 PAGE_SIZE = 50
 _LONGEST_EXCERPT = 600
+_LABELLED_SINCE = "The machine has labelled more since this page was made. Load it again and look at what is new."
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["review"])
 Sender = Annotated[Visitor, Depends(genuine_admin)]
@@ -67,24 +70,41 @@ class Line:
     review: Review | None
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Places of the machine labels that a filter lets through, and of those among them nobody has looked at yet."""
+
+    shown: Ints
+    waiting: Ints
+
+
 @router.get("/review")
 def review_page(
     room: InRoom, asking: Annotated[Visitor, Depends(admin)], filters: Annotated[Filters, Query()]
 ) -> Response:
     """Machine labels, the least sure first."""
     facts = room.record.facts(room.desk.version)
-    lines, total, reviewed = ([], 0, 0) if facts is None else _lines(room, facts, filters)
+    classes = room.project.config.classes
+    if facts is None:
+        nothing: dict[str, Any] = {"lines": [], "rounds": [], "machine": 0, "reviewed": 0}
+        return room.page("review.html.j2", asking, filters=filters, classes=classes, **nothing)
+    reviews = Reviews(room.project.database).latest()
+    choice = _choice(facts, reviews, filters)
+    pages = max(1, -(-len(choice.shown) // PAGE_SIZE))
+    filters = filters.model_copy(update={"page": min(filters.page, pages)})  # the last one, if there were more before
     return room.page(
         "review.html.j2",
         asking,
-        lines=lines,
-        total=total,
-        reviewed=reviewed,
-        machine=0 if facts is None else len(facts.machine.rows),
+        lines=_lines(room, facts, reviews, choice.shown[(filters.page - 1) * PAGE_SIZE : filters.page * PAGE_SIZE]),
+        total=len(choice.shown),
+        waiting=len(choice.waiting),
+        reviewed=sum(row in facts.row_places for row in reviews),
+        machine=len(facts.machine.rows),
+        version=facts.version,
         filters=filters,
-        pages=max(1, -(-total // PAGE_SIZE)),
-        classes=room.project.config.classes,
-        rounds=[] if facts is None else np.unique(facts.machine.rounds).tolist(),
+        pages=pages,
+        classes=classes,
+        rounds=np.unique(facts.machine.rounds).tolist(),
         kind=room.project.config.data.kind,
     )
 
@@ -94,6 +114,22 @@ def accept(room: InRoom, sender: Sender, shown: Shown, row: Annotated[list[Row],
     """Accept the labels of all these items."""
     _machine_labelled(room, row)
     room.desk.review([Review(each, None, sender.name) for each in dict.fromkeys(row)])
+    return RedirectResponse(shown.address(shown.page), 303)
+
+
+@router.post("/review/accept-matching", status_code=303, responses={409: {"description": _LABELLED_SINCE}})
+def accept_matching(
+    room: InRoom,
+    sender: Sender,
+    shown: Shown,
+    version: Annotated[int, Form(ge=0, le=LARGEST_ROW, description="of the machine labels, when they were counted")],
+) -> Response:
+    """Accept all labels that match the filter and that nobody has looked at yet, on whichever page they are."""
+    facts = room.record.facts(room.desk.version)
+    if facts is None or facts.version != version:
+        raise HTTPException(409, _LABELLED_SINCE)
+    waiting = _choice(facts, Reviews(room.project.database).latest(), shown).waiting
+    room.desk.review([Review(row, None, sender.name) for row in facts.machine.rows[waiting].tolist()])
     return RedirectResponse(shown.address(shown.page), 303)
 
 
@@ -114,33 +150,31 @@ def correct(
     return RedirectResponse(shown.address(shown.page), 303)
 
 
-def _lines(room: Room, facts: Facts, filters: Filters) -> tuple[list[Line], int, int]:
-    """Lines of one page, how many there are on all of them, and how many labels have been looked at."""
+def _choice(facts: Facts, reviews: Mapping[int, Review], filters: Filters) -> Choice:
     machine, names = facts.machine, [str(name) for name in facts.run.classes]
-    reviews = Reviews(room.project.database).latest()
-    chosen = np.ones(len(machine.rows), dtype=bool)
+    matching = np.ones(len(machine.rows), dtype=bool)
     if filters.label:
-        chosen &= machine.labels == (names.index(filters.label) if filters.label in names else -1)
+        matching &= machine.labels == (names.index(filters.label) if filters.label in names else -1)
     if filters.round:
-        chosen &= machine.rounds == filters.round
-    if filters.show == "open":
-        chosen &= ~np.isin(machine.rows, list(reviews))
-    places = np.flatnonzero(chosen)
-    page = min(filters.page, max(1, -(-len(places) // PAGE_SIZE)))  # the last one, if there were more before
-    shown = places[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    lines = [
+        matching &= machine.rounds == filters.round
+    waiting = np.flatnonzero(matching & ~np.isin(machine.rows, list(reviews)))
+    return Choice(shown=waiting if filters.show == "open" else np.flatnonzero(matching), waiting=waiting)
+
+
+def _lines(room: Room, facts: Facts, reviews: Mapping[int, Review], places: Ints) -> list[Line]:
+    machine = facts.machine
+    return [
         Line(
             row=int(machine.rows[place]),
             id=id_,
             content=content[:_LONGEST_EXCERPT] + ("…" if len(content) > _LONGEST_EXCERPT else ""),
-            label=names[machine.labels[place]],
+            label=str(facts.run.classes[machine.labels[place]]),
             round=int(machine.rounds[place]),
             score=float(machine.scores[place]),
             review=reviews.get(int(machine.rows[place])),
         )
-        for place, (id_, content) in zip(shown.tolist(), room.project.items.take(machine.rows[shown]), strict=True)
+        for place, (id_, content) in zip(places.tolist(), room.project.items.take(machine.rows[places]), strict=True)
     ]
-    return lines, len(places), sum(row in facts.row_places for row in reviews)
 
 
 def _machine_labelled(room: Room, rows: list[int]) -> Facts:

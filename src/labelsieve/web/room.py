@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import jinja2
@@ -15,6 +18,8 @@ from labelsieve.reports.wording import display_name, percent, plural, score_text
 from labelsieve.web.access import Visitor
 from labelsieve.web.record import Record
 from labelsieve.web.rounds import Rounds
+
+STATIC = Path(__file__).parent / "static"
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,14 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "plural": plural, "name": display_name, "score": score_text}
+    environment.globals["static"] = static
     return environment
+
+
+@cache
+def static(name: str) -> str:
+    """Address of a script, style or icon. It changes with the content, so that browsers may keep what it leads to."""
+    return f"/static/{name}?{hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}"
 
 
 def room(request: Request) -> Room:

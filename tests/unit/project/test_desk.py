@@ -13,7 +13,7 @@ from labelsieve.engine.entries import Answered, Asked, Role
 from labelsieve.errors import DataError
 from labelsieve.project import Project
 from labelsieve.project.batch import is_decided
-from labelsieve.project.desk import Desk, Turn
+from labelsieve.project.desk import Desk, Progress, Turn
 from labelsieve.project.people import decisions
 from labelsieve.store.answers import Answer
 from labelsieve.store.journal import journalled
@@ -89,8 +89,11 @@ class TestAnswers:
         desk.answer("ann", 2, "food")
         clock.now += 10_000
         desk.answer("ann", 5, "food")
-        progress = desk.progress("ann")
-        assert (progress.batch, progress.decided, progress.session, progress.mine) == (3, 2, 1, 2)
+        assert desk.progress("ann") == Progress(batch=3, decided=2, given=2, session=1, mine=2)
+        assert Desk(project).progress("ann").given == 2  # as another server reads it
+        assert desk.progress("bob").given == 0
+        desk.undo("ann")
+        assert desk.progress("ann").given == 1
 
     def test_undo_is_over_when_the_machine_has_it(self, project: Project) -> None:
         desk = Desk(project)
@@ -107,6 +110,7 @@ class TestAnswers:
             rows = ledger.state.pending()
             ledger.append(Answered(rows, rows * 0, "people"), Asked(2, Role.TRAIN, rows + 1, rows * 0 + 0.5))
         assert desk.undo("ann") is None
+        assert desk.progress("ann").given == 0
         assert row_for(desk, "ann") == 3
 
     def test_answers_of_another_process_count_at_once(self, project: Project) -> None:

@@ -1,10 +1,16 @@
-// Keys press the buttons that bear them; focus follows the item, so that it is read out; nothing is sent twice.
+// Keys press the buttons that bear them; focus follows the item, so that it is read out and arrows scroll it; nothing
+// is sent twice.
 (() => {
   const trouble = document.getElementById("trouble");
   let sending = false;
 
   const isPost = (event) => event.detail.ctx && event.detail.ctx.request && event.detail.ctx.request.method === "POST";
   const say = (text) => { trouble.textContent = text; };
+
+  const focusItem = () => {
+    const item = document.getElementById("item");
+    if (item) (item.querySelector(".text, .scroll") || item).focus({ preventScroll: true });
+  };
 
   document.addEventListener("htmx:before:request", (event) => {
     if (!isPost(event)) return;
@@ -23,8 +29,7 @@
   });
   document.addEventListener("htmx:after:swap", () => {
     say("");
-    const item = document.getElementById("item");
-    if (item) item.focus({ preventScroll: true });
+    focusItem();
     window.scrollTo(0, 0);
   });
   document.addEventListener("keydown", (event) => {
@@ -35,4 +40,5 @@
     event.preventDefault();
     button.click();
   });
+  focusItem();
 })();
