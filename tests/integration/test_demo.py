@@ -149,7 +149,12 @@ def test_a_seed_that_is_none(seed: str, command: Command) -> None:
     ("raised", "status", "message"),
     [
         (labelsieve.errors.DataError("no data"), 2, "labelsieve: error: no data\n"),
-        (OSError(28, "No space left on device", "run.json"), 2, "No space left on device: 'run.json'\n"),
+        (OSError(28, "No space left on device", "run.json"), 2, "has room, or choose another place.\n"),
+        (
+            FileNotFoundError(2, "No such file or directory", "x"),
+            2,
+            "there is no x. Check the name, and that the folder it should be in is there.\n",
+        ),
         (KeyboardInterrupt(), 130, "labelsieve: interrupted\n"),
     ],
 )

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.web.projects import made
+
 
 def loaded_after(code: str) -> set[str]:
     script = f"{code}\nimport sys\nprint(*sys.modules)"
@@ -31,6 +33,14 @@ def loaded_after(code: str) -> set[str]:
 )
 def test_without_torch_and_ray(code):
     assert not loaded_after(code) & {"torch", "ray"}
+
+
+@pytest.mark.parametrize("command", ["status", "ask"])
+def test_looking_at_a_project_waits_for_nothing_that_only_a_run_needs(tmp_path, command):
+    folder = made(tmp_path / "p", ["one", "two", "three"], asked=[0, 2])
+    more = ["--out", str(tmp_path / "questions.csv")] if command == "ask" else []
+    code = f"from labelsieve.cli.main import main\nassert main({[command, str(folder), *more]!r}) == 0"
+    assert not loaded_after(code) & {"sklearn", "scipy.stats", "matplotlib", "torch"}
 
 
 WITHOUT_READERS = """

@@ -33,6 +33,14 @@ def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_posts(tmp_path_factory.mktemp("data") / "posts.csv")
 
 
+def _without_rhyme_or_reason(posts: Path, path: Path) -> Path:
+    """The same texts with topics that have nothing to do with them."""
+    table = pd.read_csv(posts, dtype=str)
+    table["topic"] = table["topic"].sample(frac=1, random_state=0).to_numpy()
+    table.to_csv(path, index=False)
+    return path
+
+
 class TestRehearsal:
     def test_from_a_file_to_labels(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
         folder = made(tmp_path / "project", posts)
@@ -52,6 +60,44 @@ class TestRehearsal:
         assert (truth[people["id"]].to_numpy() == people["label"]).all()
         assert machine[["confidence", "threshold", "model"]].notna().all().all()
         assert (folder / "report" / "report.html").stat().st_size > 10_000
+
+    def test_a_rehearsal_counts_the_wrong_machine_labels(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        table = pd.read_csv(posts, dtype=str)
+        table.loc[::20, "topic"] = table.loc[::20, "topic"].map(dict(zip(CLASSES, CLASSES[::-1], strict=True)))
+        table.to_csv(tmp_path / "noisy.csv", index=False)
+        folder = made(tmp_path / "project", tmp_path / "noisy.csv", "--tolerance", "0.2")
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        said = capsys.readouterr().out
+        machine = exported(folder, "--only", "machine")
+        wrong = (table.set_index("post")["topic"][machine["id"]].to_numpy() != machine["label"]).sum()
+        assert wrong > 5
+        assert f"\nby the simulated labels, {wrong} of {len(machine)} machine labels are wrong (" in said
+
+    def test_what_is_left_in_the_end_is_said(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts, "--tolerance", "0.04")
+        for command in (["run", str(folder), "--simulate", "topic"], ["status", str(folder)]):
+            capsys.readouterr()
+            assert main(command) == 0
+            said = capsys.readouterr().out
+            left = 900 - len(exported(folder))
+            assert left > 0
+            assert f"\n{left} items are left without a label" in said
+            assert f"--answers-from {folder}\n" in said
+
+    def test_a_run_that_labels_nothing_says_why(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", _without_rhyme_or_reason(posts, tmp_path / "noise.csv"))
+        for command in (["run", str(folder), "--simulate", "topic"], ["status", str(folder)]):
+            capsys.readouterr()
+            assert main(command) == 0
+            said = capsys.readouterr().out
+            assert "\n670 items are left without a label" in said
+            assert "\nNo class reached a threshold that passed, so nothing was labelled by machine." in said
 
     def test_the_column_to_simulate_from_is_never_a_feature(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
@@ -100,6 +146,23 @@ class TestPeople:
         same = ["id", "label", "source", "round", "confidence", "model"]
         pd.testing.assert_frame_equal(exported(folder)[same], exported(rehearsed)[same])
 
+    @pytest.mark.parametrize(("overlap", "told"), [(1, ("5", "")), (2, ("0", " (5 answers)"))])
+    def test_answers_to_a_batch_that_is_not_complete_are_counted(
+        self, tmp_path: Path, posts: Path, overlap: int, told: tuple[str, str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace("overlap = 1", f"overlap = {overlap}"))
+        assert main(["run", str(folder)]) == 0
+        with Project(folder) as project:
+            project.answer((id_, "food", "ann") for id_ in project.asked_ids()[:5])
+        capsys.readouterr()
+        decided, answers = told
+        assert main(["run", str(folder)]) == 0
+        assert f" {decided} labelled by people{answers} ·" in capsys.readouterr().out
+        assert main(["status", str(folder)]) == 0
+        assert f"labels of people {decided} to learn from, 0 to check with{answers}\n" in capsys.readouterr().out
+
     def test_several_people_per_item(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
         folder = made(tmp_path / "project", posts)
         config = folder / "labelsieve.toml"
@@ -142,6 +205,25 @@ class TestPeople:
         with Project(folder) as project, pytest.raises(DataError, match="has its label already"):
             project.answer([(first, "food", "ann")])
 
+    def test_an_answer_counts_once(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        folder, questions = made(tmp_path / "project", posts), tmp_path / "questions.csv"
+        assert main(["run", str(folder)]) == 0
+        assert main(["ask", str(folder), "--out", str(questions), "--limit", "3"]) == 0
+        asked = pd.read_csv(questions, dtype=str, keep_default_na=False)
+        for labels, told in (
+            (["food", "food", ""], "kept 2 new answers, 0 changed ones; 0 were known\n"),
+            (["food", "travel", "food"], "kept 1 new answers, 1 changed ones; 1 were known\n"),
+        ):
+            asked.assign(label=labels).to_csv(questions, index=False)
+            capsys.readouterr()
+            assert main(["answer", str(folder), str(questions)]) == 0
+            assert told in capsys.readouterr().out
+        with Project(folder) as project:
+            (answers,) = project.database.read("SELECT count(*) FROM answers").fetchone()
+            assert answers == 4  # what was known is not written again
+        assert main(["answer", str(folder), str(tmp_path / "none.csv")]) == 2
+        assert f"there is no {tmp_path / 'none.csv'}. Check the name" in capsys.readouterr().err
+
     def test_answers_nobody_asked_for_are_refused(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
         assert main(["run", str(folder)]) == 0
@@ -181,6 +263,20 @@ class TestCare:
                 project.status()
         assert main(["run", str(harried), "--simulate", "topic"]) == 0
         pd.testing.assert_frame_equal(exported(harried), exported(calm))
+
+    def test_interrupted_it_says_how_to_go_on(
+        self, tmp_path: Path, posts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Project, "run", interrupted)
+            assert main(["run", str(folder)]) == 130
+        said = capsys.readouterr().err
+        assert said.endswith("interrupted. All that was finished is kept; the same command goes on from there.\n")
 
     def test_a_second_process_is_told_who_has_it(self, tmp_path: Path, posts: Path) -> None:
         from labelsieve.store.lock import held
@@ -315,9 +411,28 @@ class TestCareForAnswers:
         self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         folder = tmp_path / "table"
-        assert main(["init", str(folder), "--data", str(posts), "--id", "post", "--classes", ",".join(CLASSES)]) == 0
-        assert "features: body, likes, topic" in capsys.readouterr().out
+        arguments = ["init", str(folder), "--data", str(posts), "--id", "post", "--classes", ",".join(CLASSES)]
+        assert main([*arguments, "--features", "likes,topic"]) == 0
+        assert "features (those named): likes, topic" in capsys.readouterr().out
         assert main(["run", str(folder), "--simulate", "topic"]) == 2
+
+    def test_columns_nobody_named_are_features_only_where_they_look_like_it(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        arguments = ["init", str(tmp_path / "table"), "--id", "post", "--classes", ",".join(CLASSES)]
+        assert main([*arguments, "--data", str(posts)]) == 2
+        said = capsys.readouterr().err
+        assert "'body' reads like text; 'topic' holds nothing but classes" in said
+        assert "--features likes." in said
+        assert not (tmp_path / "table").exists()
+        table = pd.read_csv(posts, dtype=str).drop(columns="body")
+        some = table.assign(topic=table["topic"].str.title().where(table["topic"] != "food", ""))
+        some.to_csv(tmp_path / "some.csv", index=False)  # half labelled, and spelled as people do
+        assert main([*arguments, "--data", str(tmp_path / "some.csv")]) == 2
+        assert "'topic' holds nothing but classes" in capsys.readouterr().err
+        table.assign(topic=table["topic"] + "!").to_csv(tmp_path / "other.csv", index=False)
+        assert main([*arguments, "--data", str(tmp_path / "other.csv")]) == 0
+        assert "features (every column, since none was named): likes, topic" in capsys.readouterr().out
 
     def test_features_computed_anew_elsewhere_are_the_same_project(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
@@ -340,6 +455,20 @@ class TestCareForAnswers:
         for name in ("csv", "jsonl", "parquet", "label-studio"):
             assert main(["export", str(folder), "--all", "--format", name, "--out", str(tmp_path / f"all.{name}")]) == 0
 
+    def test_the_name_of_an_export_tells_its_format(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        out = tmp_path / "all.parquet"
+        assert main(["export", str(folder), "--all", "--out", str(out)]) == 0
+        assert len(pd.read_parquet(out)) == 900
+        assert main(["export", str(folder), "--all", "--out", str(tmp_path / "all.jsonl")]) == 0
+        assert len(pd.read_json(tmp_path / "all.jsonl", lines=True)) == 900
+        whole = out.read_bytes()
+        assert main(["export", str(folder), "--all", "--format", "csv", "--out", str(out)]) == 2
+        assert "reads like parquet" in capsys.readouterr().err
+        assert out.read_bytes() == whole
+
     def test_a_corrected_machine_label_is_the_persons(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
         assert main(["run", str(folder), "--simulate", "topic"]) == 0
@@ -354,8 +483,13 @@ class TestCareForAnswers:
         pd.testing.assert_frame_equal(after.drop(first), before.drop(first))
 
     @pytest.mark.parametrize("classes", ["a,b,", "a", "a,a", "a,\x7fb"])
-    def test_classes_that_cannot_work(self, tmp_path: Path, posts: Path, classes: str) -> None:
+    def test_classes_that_cannot_work(
+        self, tmp_path: Path, posts: Path, classes: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         assert main(["init", str(tmp_path / "p"), "--data", str(posts), "--classes", classes, "--text", "body"]) == 2
+        assert (
+            "The project's settings cannot be used: classes must be at least two different" in capsys.readouterr().err
+        )
         assert not (tmp_path / "p").exists()
 
     def test_an_empty_folder_can_be_used_and_a_broken_image_is_refused(

@@ -89,7 +89,7 @@ def test_a_project_that_became_read_only(project: Path, posts: Path, command: st
     assert main(["run", str(project)]) == 0
 
 
-@pytest.mark.parametrize("command", ["ask", "export", "export --format hugging-face"])
+@pytest.mark.parametrize("command", ["ask", "export --format csv", "export --format hugging-face"])
 def test_a_file_that_cannot_be_written(project: Path, read_only: Path, command: str) -> None:
     name, *more = command.split()
     out = read_only / "out"

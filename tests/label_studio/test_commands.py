@@ -191,7 +191,7 @@ def test_what_must_be_said(folder: Path, tmp_path: Path, capsys: Said, monkeypat
     for more, message in (
         (["push"], "--url"),
         (["pull", "--url", url], "LABEL_STUDIO_API_KEY"),
-        (["pull", "--url", url, "--token-file", tmp_path / "none"], "No such file"),
+        (["pull", "--url", url, "--token-file", tmp_path / "none"], "there is no "),
         (["push", "--url", "ftp://x", "--token-file", tmp_path / "token"], "must be like"),
         (["push", "--url", url, "--token-file", tmp_path / "token"], "--project ID"),
         (["push", "--url", url, "--token-file", tmp_path / "token", "--timeout", 0], "--timeout"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from labelsieve.engine.entries import Asked, ClassesNamed, MachineLabelled, Role, RunStarted
+from labelsieve.project import Project
 from labelsieve.project.config import as_toml, checked_config
 from labelsieve.project.making import CONFIG_FILE, DATABASE_FILE
 from labelsieve.store.database import Database
@@ -65,6 +66,12 @@ def made(
             with database.transaction() as connection:
                 connection.execute("INSERT INTO facts VALUES ('run', ?)", (json.dumps(_FACTS),))
     return folder
+
+
+def handed_out(folder: Path) -> list[int]:
+    """Rows that are asked about, in the order in which people get them."""
+    with Project(folder) as project:
+        return [int(row) for row in project.asked_rows()]
 
 
 _FACTS = {"tolerance": 0.05, "delta": 0.05, "certified": True, "thresholds": "CertifiedRule()"}

@@ -244,7 +244,8 @@ class TestImages:
         found = [client.get(f"/items/{row}/image") for row in range(len(named) + 1)]
         assert [answer.status_code for answer in found] == [200, 200] + [404] * (len(named) - 1)
         assert [answer.headers["content-type"] for answer in found[:2]] == ["image/png", "image/png"]
-        assert 'class="small"' in client.get("/label").text
+        alone = client_of(made(tmp_path / "alone", ["fine.png", "x"], kind="image", data=str(pictures), asked=[0]))
+        assert 'class="small"' in alone.get("/label").text
         for way in (
             "/items/..%2f..%2fsecret.png/image",
             "/static/../app.py",

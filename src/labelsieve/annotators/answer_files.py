@@ -215,5 +215,6 @@ def _classes_by_text(classes: Sequence[Label]) -> dict[str, Label]:
 def _unknown_class(text: str, known: list[str]) -> str:
     folded = {name.casefold(): name for name in known}
     nearest = get_close_matches(text.casefold(), folded, n=1)
-    hint = f"did you mean {folded[nearest[0]]!r}? " if nearest else ""
-    return f"{text!r} is no class; {hint}The classes are {', '.join(known[:20])}{', …' if len(known) > 20 else ''}"
+    classes = f"the classes are {', '.join(known[:20])}{', …' if len(known) > 20 else ''}"
+    hint = f" (did you mean {folded[nearest[0]]!r}?)" if nearest else ""
+    return f"{text!r} is no class{hint}; {classes}"

@@ -20,7 +20,7 @@ def answer(arguments: argparse.Namespace) -> int:
             arguments.annotator or "file",
             labelled_ids=project.labelled_ids(),
         )
-        project.answer(found.answers)
-        print(f"kept {len(found.answers):,} answers from {arguments.file}")
+        kept = project.answer(found.answers)
+        print(f"kept {kept.in_words()}")
         print(project.status().next_step(str(arguments.folder)))
     return 0

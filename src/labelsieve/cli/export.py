@@ -7,17 +7,18 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from labelsieve.exports import write_export
+from labelsieve.exports import format_for, write_export
 from labelsieve.project import Project
 
 
 def export(arguments: argparse.Namespace) -> int:
+    format = format_for(arguments.out, arguments.format)
     with Project(arguments.folder) as project:
-        content = arguments.content or arguments.format == "label-studio"
+        content = arguments.content or format == "label-studio"
         tables = project.labels(everything=arguments.all, content=content)
         wanted = _wanted(tables, arguments.only, arguments.min_confidence)
         config = project.config
-        n = write_export(wanted, arguments.out, arguments.format, classes=config.classes, kind=config.data.kind)
+        n = write_export(wanted, arguments.out, format, classes=config.classes, kind=config.data.kind)
     print(f"wrote {n:,} rows to {arguments.out}")
     return 0
 

@@ -25,7 +25,7 @@ class FeatureBars:
     def show(self, what: str, done: int, total: int) -> None:
         if self._bars is None or self._task is None:
             if what != self._last:
-                print(f"{what} ({total:,} items)", file=sys.stderr)
+                print(f"{what} …", file=sys.stderr)
             self._last = what
             return
         self._bars.start()

@@ -8,6 +8,9 @@ from typing import Any
 
 from labelsieve.data.readers import Understanding, open_data
 from labelsieve.errors import DataError
+from labelsieve.project import Project
+from labelsieve.project.budgets import with_fitting_budgets
+from labelsieve.project.columns import refuse_doubtful_columns
 from labelsieve.project.config import Config, checked_config
 from labelsieve.project.making import make, understood
 
@@ -23,9 +26,14 @@ _LABELLING = {
 
 def init(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
-    show(understood(config.data))
+    found = understood(config.data)
+    show(found)
     if config.data.kind == "table":
-        print(f"features: {', '.join(config.data.columns)}")
+        if not arguments.features:
+            refuse_doubtful_columns(config.data, found, config.classes)
+        named = "those named" if arguments.features else "every column, since none was named"
+        print(f"features ({named}): {', '.join(config.data.columns)}")
+    config = with_fitting_budgets(config, found.rows)
     taken = make(arguments.folder, config, arguments.answers_from)
     print(f"made {arguments.folder}; its settings are in {arguments.folder / 'labelsieve.toml'}")
     if taken is not None:
@@ -34,8 +42,27 @@ def init(arguments: argparse.Namespace) -> int:
             f"{taken.of_other_items:,} about items that are not here or read differently, "
             f"{taken.of_other_classes:,} with other classes"
         )
-    print(f"next: labelsieve run {arguments.folder}")
+    with Project(arguments.folder) as project:
+        status = project.status()
+    if status.obstacle is None:
+        _show_budgets(config, status.items)
+    print(status.next_step(str(arguments.folder)))
     return 0
+
+
+def _show_budgets(config: Config, n_items: int) -> None:
+    """What people are in for, and whether it is worth it."""
+    train, validation = config.labelling.train_budget, config.labelling.validation_budget
+    left = n_items - train - validation
+    print(
+        f"labels of people: up to {train:,} to learn from and {validation:,} to check with, of {n_items:,} items; the "
+        f"other {left:,} are for the machine, as far as it can vouch for them"
+    )
+    if left < train + validation:
+        print(
+            "note: people label more than the machine can; labelling all by hand may be less trouble. A larger "
+            "tolerance or delta takes fewer labels to check with."
+        )
 
 
 def show(found: Understanding) -> None:

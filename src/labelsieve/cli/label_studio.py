@@ -189,6 +189,5 @@ def _nothing_to_send(arguments: argparse.Namespace, project: Project) -> int:
 
 
 def _tell(pulled: Pulled) -> None:
-    counts = f"{pulled.new:,} new answers, {pulled.changed:,} changed ones; {pulled.known:,} were known"
     other = f", and {pulled.other:,} annotations are about items that are not asked about now" if pulled.other else ""
-    print(f"kept {counts}{other}")
+    print(f"kept {pulled.kept.in_words()}{other}")

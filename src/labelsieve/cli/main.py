@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.flush()
         return status
     except KeyboardInterrupt:
-        print("labelsieve: interrupted", file=sys.stderr)
+        print(f"labelsieve: interrupted{_way_on(arguments)}", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has left; Python must not complain about it when it flushes at exit.
@@ -44,7 +44,15 @@ def main(argv: list[str] | None = None) -> int:
         return _FAILED
 
 
+def _way_on(arguments: argparse.Namespace) -> str:
+    if arguments.command != "run":
+        return ""
+    return ". All that was finished is kept; the same command goes on from there."
+
+
 def _in_words(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"there is no {error.filename}. Check the name, and that the folder it should be in is there."
     if isinstance(error, OSError) and error.filename is not None:
         return (
             f"the system says of {error.filename}: {error.strerror}. See that it can be read or written there and that "

@@ -28,7 +28,7 @@ def add_project_commands(commands: Any) -> None:
     status = _add(commands, "status", "where things stand and what to do next", "Tell where a project stands.")
     status.add_argument("--json", action="store_true", help="for programs")
     export = _add(commands, "export", "write the labels to a file", "Write labels with their provenance.")
-    export.add_argument("--format", choices=FORMATS, default="csv", help="default: %(default)s")
+    export.add_argument("--format", choices=FORMATS, help="default: what the name of the file ends in")
     export.add_argument("--out", type=Path, required=True, metavar="FILE", help="file, or folder for hugging-face")
     export.add_argument("--all", action="store_true", help="also items without a label")
     export.add_argument("--only", choices=("human", "machine"), help="labels of people, or of the machine")
@@ -70,8 +70,8 @@ def _add_init(commands: Any) -> None:
     ):
         init.add_argument(f"--{name}", type=float, metavar="SHARE", help=text)
     for name, text in (
-        ("train-budget", "human labels to learn from (default: 500)"),
-        ("validation-budget", "human labels to check with (default: 500)"),
+        ("train-budget", "human labels to learn from (default: 500, or a sixth of few items)"),
+        ("validation-budget", "human labels to check with (default: 500, or a third of few items)"),
         ("seed", "another seed draws other points (default: 0)"),
     ):
         init.add_argument(f"--{name}", type=int, metavar="N", help=text)

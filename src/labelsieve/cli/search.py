@@ -83,7 +83,10 @@ def _array(file: Path, option: str) -> Array:
     try:
         loaded = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"{option} must be a .npy file, as np.save writes it; {file} cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(
+            f"{option} must be a .npy file, as np.save writes it; {file} cannot be read: {reason}"
+        ) from None
     if not isinstance(loaded, np.ndarray):
         raise DataError(f"{option} must hold one array, as np.save writes it; {file} holds several.")
     return loaded

@@ -5,8 +5,8 @@ although a spreadsheet would take it for a formula. Import such a file as text i
 """
 
 from labelsieve.exports.columns import COLUMNS
-from labelsieve.exports.exporting import FORMATS, write_export
+from labelsieve.exports.exporting import FORMATS, format_for, write_export
 from labelsieve.exports.label_studio_answers import read_annotations
 from labelsieve.exports.label_studio_config import labelling_config
 
-__all__ = ["COLUMNS", "FORMATS", "labelling_config", "read_annotations", "write_export"]
+__all__ = ["COLUMNS", "FORMATS", "format_for", "labelling_config", "read_annotations", "write_export"]

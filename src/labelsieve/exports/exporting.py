@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from labelsieve.errors import UnknownMethodError
+from labelsieve.errors import ConfigurationError, UnknownMethodError
 from labelsieve.exports.columns import Kind, Layout, opened
 from labelsieve.exports.csv_file import write_csv
 from labelsieve.exports.hugging_face import write_hugging_face
@@ -27,6 +27,30 @@ _WRITERS: dict[str, Writer] = {
     "label-studio": write_label_studio,
 }
 FORMATS = tuple(_WRITERS)
+_SUFFIXES = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "label-studio",
+}
+
+
+def format_for(path: Path, wanted: str | None) -> str:
+    """The format that was named, or else the one that the suffix of the file stands for."""
+    meant = _SUFFIXES.get(path.suffix.lower())
+    if wanted is None and meant is None:
+        raise ConfigurationError(
+            f"The name of an export must end in {', '.join(_SUFFIXES)}, or its format be named; got {path}. Give "
+            f"--format, one of {', '.join(FORMATS)}."
+        )
+    if wanted is not None and meant not in (None, wanted):
+        raise ConfigurationError(
+            f"The name of an export must fit its format; {path} reads like {meant}, and the format is {wanted}. Choose "
+            "another name, or leave --format out."
+        )
+    return wanted or str(meant)
 
 
 def write_export(

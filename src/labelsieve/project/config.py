@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -52,7 +53,7 @@ class LabellingSection(_Section):
     batch_size: Count | None = Field(None, description="later batches; 0.2 of the train budget if left out")
     classifier: str = Field("auto", description="method")
     training: str = Field("vanilla", description="method")
-    confidence: str = Field("softmax", description="method")
+    confidence: str = Field("auto", description="method")
     thresholds: str = Field("certified", description="method")
     query: str = Field("margin-random", description="method")
     certified_rounds: Count = Field(1, description="in how many of the last rounds machine labels are given")
@@ -113,8 +114,15 @@ def checked_config(written: dict[str, Any], where: str) -> Config:
         return Config.model_validate(written)
     except (ValidationError, UnknownMethodError) as error:
         problems = error.errors() if isinstance(error, ValidationError) else []
-        lines = [f"{'.'.join(map(str, p['loc'])) or 'the file'}: {p['msg']}" for p in problems] or [str(error)]
+        lines = [_in_words(problem) for problem in problems] or [str(error)]
         raise ProjectError(f"{where} cannot be used: " + "; ".join(lines)) from None
+
+
+def _in_words(problem: Mapping[str, Any]) -> str:
+    """The key, unless the problem is with several of them, and what is wrong."""
+    key = ".".join(map(str, problem["loc"]))
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{key}: {message}" if key else message
 
 
 def as_toml(config: Config) -> str:

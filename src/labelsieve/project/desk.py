@@ -18,7 +18,6 @@ from labelsieve.project.batch import Batch
 from labelsieve.project.config import Kind
 from labelsieve.project.project import LOCK_FILE, STOP_REASON, Project
 from labelsieve.store.answers import Answer
-from labelsieve.store.journal import replayed
 from labelsieve.store.lock import held
 from labelsieve.store.reviews import Review, Reviews
 from labelsieve.store.seats import Lease, Pass, Seats
@@ -222,7 +221,7 @@ class Desk:
             return
         (entries,) = database.read("SELECT coalesce(max(number), 0) FROM entries").fetchone()
         if entries != self._entries:
-            self._rows = replayed(database).state.pending().tolist()
+            self._rows = self.project.asked_rows().tolist()
         batch = Batch(self._rows, self.project.config.people.overlap)
         counts: Counter[str] = Counter()
         for row, annotator, label in database.read(

@@ -14,7 +14,7 @@ from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.exports import labelling_config, read_annotations
 from labelsieve.exports.label_studio_config import ITEM_ID
 from labelsieve.project.label_studio_tasks import in_parts, with_images
-from labelsieve.project.project import Project
+from labelsieve.project.project import Kept, Project
 from labelsieve.types import Answer
 
 _PLACE = "label studio"
@@ -39,11 +39,9 @@ class Pushed:
 
 @dataclass(frozen=True)
 class Pulled:
-    """How many answers are new, have changed or were known; ``other`` are about items not asked about now."""
+    """Answers that were kept; ``other`` are about items not asked about now."""
 
-    new: int
-    changed: int
-    known: int
+    kept: Kept
     other: int
 
 
@@ -133,13 +131,8 @@ def _keep(project: Project, answers: Iterable[Answer], names: Mapping[str, str],
         more = [f"and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else []
         head = f"Annotations must name one of the classes {', '.join(classes)}; nothing was kept, because of:"
         raise DataError("\n  ".join([head, *problems[:_SHOWN], *more]))
-    table = project.answers.table()
-    before = dict(zip(zip(table["row"], table["annotator"], strict=True), table["label"], strict=True))
-    earlier = {key: before.get((project.items.row_of(key[0]), key[1])) for key in given}
-    fresh = [(id_, label, person) for (id_, person), label in given.items() if earlier[id_, person] != label]
-    project.answer(fresh)
-    new = sum(earlier[id_, person] is None for id_, _, person in fresh)
-    return Pulled(new, len(fresh) - new, len(given) - len(fresh), other)
+    kept = project.answer((id_, label, person) for (id_, person), label in given.items())
+    return Pulled(kept, other)
 
 
 def _annotations(task: dict[str, Any], people: Mapping[int, str]) -> list[Answer]:

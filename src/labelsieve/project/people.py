@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,6 +12,10 @@ from labelsieve.errors import DataError, HumansNeeded
 from labelsieve.store.answers import Answer, Answers
 from labelsieve.store.items import Items
 from labelsieve.types import Array
+
+if TYPE_CHECKING:
+    from labelsieve.engine.run import Run
+    from labelsieve.reports.summary import Wrong
 
 SIMULATED = "simulated"
 
@@ -58,6 +63,15 @@ class Rehearsal(People):
             if row is not None and row not in known
         )
         return super().label(ids)
+
+    def wrong(self, run: Run) -> Wrong:
+        """Machine labels that differ from what would have been answered, of those for which that is known."""
+        from labelsieve.reports.summary import Wrong
+
+        machine = run.labels[run.labels["source"] == "machine"]
+        told = [(label, self._truth.get(str(id_))) for id_, label in zip(machine["id"], machine["label"], strict=True)]
+        known = [label != truth for label, truth in told if truth in self._classes]
+        return Wrong(sum(known), len(known))
 
 
 def decisions(answers: pd.DataFrame, overlap: int) -> dict[int, str]:

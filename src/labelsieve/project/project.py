@@ -1,4 +1,7 @@
-"""A project opened: the one place where settings, data, people and the engine come together."""
+"""A project opened: the one place where settings, data, people and the engine come together.
+
+What only a run or a report needs is imported there: looking at a project must not wait for scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from labelsieve.annotators.agreement import Agreement, measure_agreement
-from labelsieve.data.embeddings import FeatureSettings, compute
 from labelsieve.data.embeddings.sentence_model import chosen_model
-from labelsieve.data.pool import Pool
 from labelsieve.data.readers import open_data
-from labelsieve.data.readers.arrays import features
-from labelsieve.engine.autolabel import all_settings
 from labelsieve.engine.entries import Asked, Role
 from labelsieve.engine.ledger import Ledger
-from labelsieve.engine.progress import Observer
-from labelsieve.engine.run import Run
-from labelsieve.engine.running import RunInProgress, open_run
 from labelsieve.engine.state import HUMAN
 from labelsieve.errors import AnnotatorError, ConfigurationError, DataError, HumansNeeded, LabelsieveError, ProjectError
 from labelsieve.project.config import read_config
@@ -30,7 +26,7 @@ from labelsieve.project.labels import label_table
 from labelsieve.project.making import CONFIG_FILE, DATABASE_FILE, FEATURES_FOLDER
 from labelsieve.project.people import SIMULATED, People, Rehearsal, decisions
 from labelsieve.project.status import Status, status_of
-from labelsieve.reports.files import write_report
+from labelsieve.seeding import generator
 from labelsieve.store.answers import Answer, Answers
 from labelsieve.store.database import Database
 from labelsieve.store.items import Items
@@ -38,6 +34,13 @@ from labelsieve.store.journal import journalled, replayed
 from labelsieve.store.lock import held, holder
 from labelsieve.store.reviews import Reviews
 from labelsieve.types import Ints, Label
+
+if TYPE_CHECKING:
+    from labelsieve.data.pool import Pool
+    from labelsieve.engine.progress import Observer
+    from labelsieve.engine.run import Run
+    from labelsieve.engine.running import RunInProgress
+    from labelsieve.reports.summary import Wrong
 
 LOCK_FILE, REPORT_FOLDER = "project.lock", "report"
 STOP_REASON = "stop reason"
@@ -47,10 +50,26 @@ _RUN, _TEXT_MODEL = "run", "text model"
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """How far a run came; ``needed`` labels from people are missing, None if it has ended."""
+    """How far a run came; ``needed`` labels from people are missing, None if it has ended.
+
+    ``rehearsed``: wrong machine labels, by the labels that answered in place of people; None if people answer.
+    """
 
     run: Run
     needed: int | None
+    rehearsed: Wrong | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How many answers were new, took the place of another by the same person, or were known already."""
+
+    new: int
+    changed: int
+    known: int
+
+    def in_words(self) -> str:
+        return f"{self.new:,} new answers, {self.changed:,} changed ones; {self.known:,} were known"
 
 
 class Project:
@@ -83,6 +102,9 @@ class Project:
 
         ``features_progress`` is told what of the features is being computed, how much of it and of how much.
         """
+        from labelsieve.engine.autolabel import all_settings
+        from labelsieve.project.budgets import check_budgets
+
         with held(self.folder / LOCK_FILE, "labelsieve run"):
             annotator = self._people() if simulate is None else self._rehearsal(simulate)
             given = {
@@ -91,6 +113,7 @@ class Project:
                 "classes": self.config.classes,
                 "ledger": journalled(self.database),
             }
+            check_budgets(self.config, len(self.items))  # features may take hours
             pool = self._pool(features_progress or _quiet)
             begun = self._opened({**all_settings(pool, annotator, given), "progress": progress})
             self._learn_from_what_was_taken_along(begun.ledger)
@@ -105,9 +128,11 @@ class Project:
                     raise
                 return Outcome(begun.so_far(str(error.__cause__)), error.__cause__.n)
             self.database.keep_fact(STOP_REASON, run.stop_reason)
-            return Outcome(run, None)
+            return Outcome(run, None, annotator.wrong(run) if isinstance(annotator, Rehearsal) else None)
 
     def _opened(self, settings: dict[str, Any]) -> RunInProgress:
+        from labelsieve.engine.running import open_run
+
         try:
             return open_run(**settings)
         except ConfigurationError as error:
@@ -127,6 +152,8 @@ class Project:
 
     def so_far(self) -> Run:
         """The run as it stands in the file."""
+        from labelsieve.engine.run import Run
+
         facts = self.database.fact(_RUN)
         if facts is None:
             raise ProjectError(f"Nothing has been run in {self.folder} yet: labelsieve run {self.folder}")
@@ -135,17 +162,32 @@ class Project:
 
     def report(self) -> Path:
         """Write labels.csv, run.json and report.html; returns the page's path."""
+        from labelsieve.reports.files import write_report
+
         return write_report(self.so_far(), self.folder / REPORT_FOLDER, title=self.folder.resolve().name)
 
     def status(self) -> Status:
-        decided = decisions(self.answers.table(), self.config.people.overlap)
+        answers = self.answers.table()
+        decided = decisions(answers, self.config.people.overlap)
+        ledger = replayed(self.database)
         return status_of(
-            replayed(self.database),
+            ledger,
             len(self.items),
             set(decided),
+            len(answers),
             self.database.fact(STOP_REASON),
             holder(self.folder / LOCK_FILE),
+            None if len(ledger) else self._obstacle(),
         )
+
+    def _obstacle(self) -> str | None:
+        from labelsieve.project.budgets import check_budgets
+
+        try:
+            check_budgets(self.config, len(self.items))
+        except ConfigurationError as error:
+            return str(error)
+        return None
 
     def agreement(self) -> Agreement | None:
         """How far people agree on items that several have answered; None if there are none."""
@@ -155,28 +197,37 @@ class Project:
         return measure_agreement(answers[["item", "annotator", "label"]])
 
     def questions(self) -> pd.DataFrame:
-        """Items that people are asked about and have not decided on: row, id, content."""
+        """Items that people are asked about and have not decided on, as they are handed out: row, id, content."""
         decided = decisions(self.answers.table(), self.config.people.overlap)
-        pending = replayed(self.database).state.pending()
-        rows = pending[[row not in decided for row in pending.tolist()]]
+        asked = self.asked_rows()
+        rows = asked[[row not in decided for row in asked.tolist()]]
         contents = self.items.take(rows)
         return pd.DataFrame(
             {"row": rows, "id": [id_ for id_, _ in contents], "content": [text for _, text in contents]}
         )
 
+    def asked_rows(self) -> Ints:
+        """What people are asked about now, decided on or not, in the order in which it is handed out.
+
+        That is random, and always the same for a batch: in a file sorted by class, the last item would tell the next.
+        """
+        state = replayed(self.database).state
+        draw = generator(self.config.labelling.random_state, "order of handing out", state.rounds_closed)
+        return draw.permutation(state.pending())
+
     def asked_ids(self) -> list[str]:
         """Items that people are asked about now, decided on or not."""
-        return [id_ for id_, _ in self.items.take(replayed(self.database).state.pending())]
+        return [id_ for id_, _ in self.items.take(self.asked_rows())]
 
     def labelled_ids(self) -> list[str]:
         """Items that people were asked about and whose label a run has taken in."""
         return [id_ for id_, _ in self.items.take(_labelled_rows(replayed(self.database)))]
 
-    def answer(self, answers: Iterable[tuple[str, Label, str]]) -> None:
+    def answer(self, answers: Iterable[tuple[str, Label, str]]) -> Kept:
         """Id, label and annotator of each; all are on disk when this returns, or none."""
         ledger = replayed(self.database)
         asked, labelled = set(ledger.state.pending().tolist()), set(_labelled_rows(ledger).tolist())
-        checked = []
+        checked: dict[tuple[int, str], str] = {}
         for id_, label, annotator in answers:
             row = self.items.row_of(str(id_))
             if label not in self.config.classes:
@@ -185,8 +236,16 @@ class Project:
                 raise DataError(f"The item {id_!r} has its label already: its batch is over. Nothing was kept.")
             if row is None or row not in asked:
                 raise DataError(f"Answers are for items that are asked about now; {id_!r} is not one of them.")
-            checked.append(Answer(row, str(label), annotator))
-        self.answers.add(checked)
+            checked[row, annotator] = str(label)
+        known = {(row, annotator): label for row, label, annotator, _ in self.answers.table().itertuples(index=False)}
+        fresh = [
+            Answer(row, label, annotator)
+            for (row, annotator), label in checked.items()
+            if known.get((row, annotator)) != label
+        ]
+        self.answers.add(fresh)
+        changed = sum((answer.row, answer.annotator) in known for answer in fresh)
+        return Kept(len(fresh) - changed, changed, len(checked) - len(fresh))
 
     def labels(self, *, everything: bool = False, content: bool = False) -> Iterator[pd.DataFrame]:
         """All labels, a part at a time; one that a person has corrected is that person's."""
@@ -200,6 +259,10 @@ class Project:
         )
 
     def _pool(self, progress: Callable[[str, int, int], None]) -> Pool:
+        from labelsieve.data.embeddings import FeatureSettings, compute
+        from labelsieve.data.pool import Pool
+        from labelsieve.data.readers.arrays import features
+
         data, ids = self.config.data, self.items.ids()
         if data.kind == "features":
             return Pool(features(self._data_path()), ids=ids)

@@ -132,7 +132,7 @@ class TestProblems:
     def test_all_at_once(self, answered):
         content = "id,label\nb,Dgo\nb,cat\nnobody,cat\n7,dog\nb,dog\nc\nc,zzz,cat\n"
         assert problems_of(answered, content) == [
-            "line 2: 'Dgo' is no class; did you mean 'dog'? The classes are cat, dog, sea lion",
+            "line 2: 'Dgo' is no class (did you mean 'dog'?); the classes are cat, dog, sea lion",
             "line 4: the id 'nobody' was never asked",
             "line 5: the id '7' was never asked; '007' was: a spreadsheet may have dropped its zeros",
             "line 6: ana labels the id 'b' as 'dog', but as 'cat' in line 3",

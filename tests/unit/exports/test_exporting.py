@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelsieve.errors import ConfigurationError, DataError, LabelError, UnknownMethodError
-from labelsieve.exports import COLUMNS, FORMATS, write_export
+from labelsieve.exports import COLUMNS, FORMATS, format_for, write_export
 from tests.unit.exports.rows import CLASSES, HUMAN, MACHINE, ODD_TEXTS, READERS, ROWS, chunk, failing, full
 
 
@@ -245,3 +245,30 @@ def read_only(folder: str) -> Iterator[None]:
         if is_root:
             os.seteuid(0)
         os.chmod(folder, 0o700)
+
+
+class TestFormatByName:
+    @pytest.mark.parametrize(
+        ("name", "format"),
+        [
+            ("labels.csv", "csv"),
+            ("labels.JSONL", "jsonl"),
+            ("labels.ndjson", "jsonl"),
+            ("labels.v2.parquet", "parquet"),
+            ("labels.pq", "parquet"),
+            ("tasks.json", "label-studio"),
+        ],
+    )
+    def test_the_suffix_tells(self, name, format):
+        assert format_for(Path(name), None) == format
+        assert format_for(Path(name), format) == format
+
+    @pytest.mark.parametrize("name", ["labels", "labels.txt", "labels.v2", "csv"])
+    def test_a_name_that_says_nothing_needs_a_format(self, name, any_format):
+        with pytest.raises(ConfigurationError, match="--format, one of csv, jsonl"):
+            format_for(Path(name), None)
+        assert format_for(Path(name), any_format) == any_format
+
+    def test_a_name_that_says_something_else_is_refused(self):
+        with pytest.raises(ConfigurationError, match=r"x\.parquet reads like parquet, and the format is csv"):
+            format_for(Path("x.parquet"), "csv")

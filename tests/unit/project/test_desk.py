@@ -18,7 +18,7 @@ from labelsieve.project.people import decisions
 from labelsieve.store.answers import Answer
 from labelsieve.store.journal import journalled
 from labelsieve.store.lock import held
-from tests.web.projects import made
+from tests.web.projects import handed_out, made
 
 
 class Clock:
@@ -39,26 +39,56 @@ def row_for(desk: Desk, name: str) -> int | None:
     return None if question is None else question.row
 
 
+class TestOrder:
+    def test_random_and_the_same_after_a_restart(self, tmp_path: Path) -> None:
+        """As if the file were sorted by class: the first half of the batch must not be the first half of the file."""
+        folder = made(tmp_path / "p", [f"text {row}" for row in range(200)], asked=range(100, 200))
+        orders = []
+        for _ in range(2):
+            with Project(folder) as project:
+                desk, order = Desk(project), []
+                while (row := row_for(desk, f"ann {len(order)}")) is not None:
+                    order.append(row)
+                orders.append(order)
+                assert list(project.questions()["row"]) == order
+                project.database.read("DELETE FROM leases")
+        assert orders[0] == orders[1]
+        assert sorted(orders[0]) == list(range(100, 200))
+        assert 15 < sum(row >= 150 for row in orders[0][:50]) < 35
+
+    def test_another_seed_gives_another(self, tmp_path: Path) -> None:
+        orders = []
+        for seed in (0, 1):
+            texts = [f"text {row}" for row in range(50)]
+            folder = made(tmp_path / str(seed), texts, asked=range(50), labelling={"random_state": seed})
+            orders.append(handed_out(folder))
+        assert orders[0] != orders[1]
+
+
 class TestLeases:
     def test_nobody_gets_what_another_has(self, project: Project) -> None:
         desk = Desk(project)
-        assert [row_for(desk, name) for name in ("ann", "bob", "ann", "cid", "dan")] == [2, 5, 2, 7, None]
+        first, second, third = handed_out(project.folder)
+        shown = [row_for(desk, name) for name in ("ann", "bob", "ann", "cid", "dan")]
+        assert shown == [first, second, first, third, None]
 
     def test_they_end(self, project: Project) -> None:
         clock = Clock()
         desk = Desk(project, clock=clock)
-        assert row_for(desk, "ann") == 2
+        first, second, _ = handed_out(project.folder)
+        assert row_for(desk, "ann") == first
         clock.now += 299
-        assert row_for(desk, "bob") == 5
+        assert row_for(desk, "bob") == second
         clock.now += 2
-        assert row_for(desk, "cid") == 2
-        assert not desk.answer("ann", 2, "food")  # another has it now
-        assert desk.answer("cid", 2, "food")
+        assert row_for(desk, "cid") == first
+        assert not desk.answer("ann", first, "food")  # another has it now
+        assert desk.answer("cid", first, "food")
 
     def test_they_outlive_the_server(self, project: Project) -> None:
-        assert row_for(Desk(project), "ann") == 2
+        first, second, _ = handed_out(project.folder)
+        assert row_for(Desk(project), "ann") == first
         with Project(project.folder) as again:
-            assert row_for(Desk(again), "bob") == 5
+            assert row_for(Desk(again), "bob") == second
 
     def test_overlap(self, tmp_path: Path) -> None:
         with Project(made(tmp_path / "p", ["one", "two"], asked=[0], overlap=2)) as project:
@@ -111,14 +141,15 @@ class TestAnswers:
             ledger.append(Answered(rows, rows * 0, "people"), Asked(2, Role.TRAIN, rows + 1, rows * 0 + 0.5))
         assert desk.undo("ann") is None
         assert desk.progress("ann").given == 0
-        assert row_for(desk, "ann") == 3
+        assert row_for(desk, "ann") == handed_out(project.folder)[0]
 
     def test_answers_of_another_process_count_at_once(self, project: Project) -> None:
         desk = Desk(project)
-        assert row_for(desk, "ann") == 2
+        first, second, third = handed_out(project.folder)
+        assert row_for(desk, "ann") == first
         with Project(project.folder) as other:
-            other.answers.add([Answer(5, "food", "file")])
-        assert row_for(desk, "bob") == 7
+            other.answers.add([Answer(second, "food", "file")])
+        assert row_for(desk, "bob") == third
 
 
 def test_decided_as_the_machine_will_see_it() -> None:

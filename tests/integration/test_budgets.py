@@ -1,0 +1,97 @@
+"""Budgets that fit the data, and a word before anything costly where none do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labelsieve.cli.main import main
+from labelsieve.project import Project
+from labelsieve.project.budgets import fewest_to_check_with
+from labelsieve.project.config import LabellingSection
+from tests.integration.posts import CLASSES, write_posts
+
+
+def made(tmp_path: Path, n: int, *options: str) -> Path:
+    folder = tmp_path / "p"
+    data = ["--data", str(write_posts(tmp_path / "posts.csv", n)), "--text", "body", "--id", "post"]
+    assert main(["init", str(folder), *data, "--classes", ",".join(CLASSES), *options]) == 0
+    return folder
+
+
+def budgets(folder: Path) -> tuple[int, int]:
+    with Project(folder) as project:
+        return project.config.labelling.train_budget, project.config.labelling.validation_budget
+
+
+def test_half_the_labels_of_an_easy_file_are_saved(tmp_path: Path) -> None:
+    folder = made(tmp_path, 500)
+    assert main(["run", str(folder), "--simulate", "topic"]) == 0
+    with Project(folder) as project:
+        assert project.status().machine_labels > 200
+
+
+def test_a_small_file_can_be_run_as_init_made_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path, 200)
+    assert budgets(folder) == (33, 118)
+    said = capsys.readouterr().out
+    assert "33 to learn from and 118 to check with, of 200 items; the other 49 are for the machine" in said
+    assert "labelling all by hand may be less trouble" in said
+    assert main(["run", str(folder), "--simulate", "topic"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "chosen"),
+    [
+        (900, (), (150, 300)),
+        (2500, (), (416, 500)),
+        (3000, (), (500, 500)),
+        (900, ("--validation-budget", "800"), (100, 800)),
+        (900, ("--train-budget", "60"), (60, 300)),
+        (3000, ("--tolerance", "0.01"), (500, 598)),
+    ],
+)
+def test_what_is_chosen(tmp_path: Path, n: int, options: tuple[str, ...], chosen: tuple[int, int]) -> None:
+    assert budgets(made(tmp_path, n, *options)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "reason"),
+    [
+        (60, (), "118 labels to check with and some to learn from; there are 60 items"),
+        (300, ("--validation-budget", "100"), "validation_budget must be 118 or more"),
+        (300, ("--train-budget", "200"), "must fit into the pool of 300 points; got 200 + 118"),
+    ],
+)
+def test_what_cannot_work_is_said_by_init_status_and_run_before_features(
+    tmp_path: Path, n: int, options: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made(tmp_path, n, *options)
+    for said in (capsys.readouterr().out, _status(folder, capsys)):
+        assert reason in said
+        assert "[labelling] in labelsieve.toml" in said
+        assert f"labelsieve run {folder}" not in said
+    assert main(["run", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert reason in said
+    assert "[labelling] in labelsieve.toml" in said
+    assert not list((folder / "features").iterdir())
+
+
+def _status(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["status", str(folder)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("settings", "needed"),
+    [
+        ({}, 118),
+        ({"confidence": "temperature"}, 236),  # half of them calibrate
+        ({"certified_rounds": 2}, 2 * 144),  # two tests at half the delta
+        ({"thresholds": "paper"}, 11),
+    ],
+)
+def test_the_fewest_to_check_with(settings: dict[str, object], needed: int) -> None:
+    assert fewest_to_check_with(LabellingSection.model_validate(settings)) == needed
