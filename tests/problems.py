@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from labelsieve import registry
 
-NETWORKS = ("lenet", "cnn", "mlp", "mlp-wide", "linear")
+NETWORKS = ("lenet", "cnn", "resnet", "mlp", "mlp-wide", "linear")
 
 
 def striped_images(n: int = 150, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -24,4 +25,12 @@ def striped_images(n: int = 150, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 def quick_classifier(name: str) -> Any:
     """A registered classifier, with as few epochs as the small problems need."""
     classifier = registry.create("classifier", name)
+    if name == "resnet":
+        return classifier.set_params(network=replace(classifier.network, width=4), epochs=6, batch_size=8, min_steps=0)
     return classifier.set_params(epochs=4, batch_size=8) if name in NETWORKS else classifier
+
+
+def quick_training(name: str) -> Any:
+    """A registered train-time method, in as few steps as the small problems need."""
+    method = registry.create("training", name)
+    return method.set_params(min_steps=0) if "min_steps" in method.get_params() else method

@@ -7,7 +7,7 @@ that a score can be handed the answer and one can see what that does.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ class AnswersGivenAway(ls.Outputs):
     A function that looks up g(x)[ŷ] then reads g(x)[0] for every right prediction and g(x)[1] for every wrong one.
     """
 
-    mistaken: Ints
+    mistaken: Ints = field(kw_only=True)
 
     @property
     def predicted(self) -> Ints:

@@ -17,6 +17,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     "classifier": {
         "lenet": "labelsieve.classifiers.presets:lenet",
         "cnn": "labelsieve.classifiers.presets:cnn",
+        "resnet": "labelsieve.classifiers.presets:resnet",
         "mlp": "labelsieve.classifiers.presets:mlp",
         "mlp-wide": "labelsieve.classifiers.presets:mlp_wide",
         "linear": "labelsieve.classifiers.presets:linear",
@@ -28,6 +29,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "squentropy": "labelsieve.classifiers.training.squentropy:Squentropy",
         "crl": "labelsieve.classifiers.training.crl:CRL",
         "fmfp": "labelsieve.classifiers.training.fmfp:FMFP",
+        "semi-supervised": "labelsieve.classifiers.training.semi_supervised:SemiSupervised",
     },
     "confidence": {
         "softmax": "labelsieve.confidence.softmax:Softmax",
@@ -40,6 +42,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "entropy": "labelsieve.confidence.entropy:Entropy",
         "energy": "labelsieve.confidence.energy:Energy",
         "isotonic": "labelsieve.confidence.isotonic:Isotonic",
+        "evidence": "labelsieve.confidence.evidence:Evidence",
+        "colander-evidence": "labelsieve.confidence.colander:colander_on_evidence",
+        "auto": "labelsieve.confidence.auto:Auto",
     },
     "thresholds": {
         "certified": "labelsieve.thresholds.certified:CertifiedRule",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -32,11 +33,13 @@ def to_numpy(values: Any) -> Array:
 class Outputs:
     """What a classifier says about n points: ``logits`` (n, k) and the layer before them, ``features`` (n, d).
 
-    There is no label in it, so nothing that takes ``Outputs`` can use one.
+    There is no label of these points in it, so nothing that takes ``Outputs`` can use one. ``find_evidence`` computes
+    what the classifier knows of them beside its logits, from the points it was trained on.
     """
 
     logits: Floats
     features: Floats
+    find_evidence: Callable[[], Floats] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("logits", "features"):
@@ -56,7 +59,13 @@ class Outputs:
         return len(self.logits)
 
     def __getitem__(self, rows: Any) -> Outputs:
-        return Outputs(self.logits[rows], self.features[rows])
+        of_rows = None if self.find_evidence is None else lambda: np.asarray(self.evidence[rows])
+        return Outputs(self.logits[rows], self.features[rows], of_rows)
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """Columns (n, m), higher where the predicted class is likelier to be right; m is 0 if nothing is known."""
+        return np.empty((len(self), 0)) if self.find_evidence is None else self.find_evidence()
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -89,6 +98,15 @@ class Outputs:
         return np.asarray(self.logits.argmax(axis=1), dtype=np.int64)
 
 
+def joined(parts: Sequence[Outputs]) -> Outputs:
+    """Several classifiers' outputs as if they were one's, evidence included."""
+    return Outputs(
+        np.concatenate([part.logits for part in parts]),
+        np.concatenate([part.features for part in parts]),
+        lambda: np.concatenate([part.evidence for part in parts]),
+    )
+
+
 class Answer(NamedTuple):
     """What one person said about one item, with the id and the class as the project has them."""
 
@@ -110,7 +128,8 @@ class HeldOutScores:
 class RoundReport:
     """What one round did. Counts are of points; ``thresholds`` has one entry per class, infinity for none.
 
-    ``confidence_fallback``: why softmax stood in for the confidence function, if it did.
+    ``confidence_fallback``: why softmax stood in for the confidence function, if it did. ``confidence_choice``: what
+    an automatic one chose, and why.
     """
 
     number: int
@@ -124,5 +143,6 @@ class RoundReport:
     queried_next: int
     model_fingerprint: str
     confidence_fallback: str | None
+    confidence_choice: str | None
     seconds: float
     held_out: HeldOutScores = field(repr=False)

@@ -14,7 +14,7 @@ from labelsieve import registry
 from labelsieve.classifiers import SklearnClassifier, TorchClassifier
 from labelsieve.classifiers.base import Classifier
 from labelsieve.errors import ConfigurationError, NotFittedError
-from tests.problems import quick_classifier, striped_images
+from tests.problems import quick_classifier, quick_training, striped_images
 
 
 @pytest.fixture(scope="class")
@@ -88,6 +88,16 @@ class TestCNN(ClassifierContract):
         return quick_classifier("cnn").set_params(epochs=12)
 
 
+class TestResNet(ClassifierContract):
+    def make(self):
+        return quick_classifier("resnet")
+
+
+class TestAugmentedLeNet(ClassifierContract):
+    def make(self):
+        return quick_classifier("lenet").set_params(epochs=25, augment=True, average_decay=0.9)
+
+
 class TestMLP(ClassifierContract):
     def make(self):
         return quick_classifier("mlp")
@@ -111,6 +121,11 @@ class TestLogistic(ClassifierContract):
 class TestEmbedding(ClassifierContract):
     def make(self):
         return quick_classifier("embedding")
+
+
+class TestSemiSupervisedEmbedding(ClassifierContract):
+    def make(self):
+        return quick_classifier("embedding").with_training(quick_training("semi-supervised"))
 
 
 class TestNaiveBayes(ClassifierContract):
@@ -140,11 +155,13 @@ class TestOwnModule(ClassifierContract):
 
 
 def test_every_registered_classifier_has_a_contract():
-    covered = {subclass().make().get_params()["network"].__class__ for subclass in (TestLeNet, TestCNN, TestMLP)}
-    assert len(covered) == 3
+    networks = (TestLeNet, TestCNN, TestResNet, TestMLP)
+    covered = {subclass().make().get_params()["network"].__class__ for subclass in networks}
+    assert len(covered) == 4
     assert set(registry.BUILT_IN["classifier"]) == {
         "lenet",
         "cnn",
+        "resnet",
         "mlp",
         "mlp-wide",
         "linear",
@@ -161,17 +178,34 @@ def test_the_papers_cnn_has_5_8_million_parameters_and_lenet_84_features():
     assert sum(weights.numel() for weights in lenet.parameters()) == 156 + 2416 + 48120 + 10164 + 850
 
 
+def test_the_residual_network_has_6_6_million_parameters_and_less_for_grey_images():
+    def parameters(shape, **settings):
+        return sum(weights.numel() for weights in ls.classifiers.ResNet(**settings)(shape, 10).parameters())
+
+    assert parameters((32, 32, 3)) == 6_573_130
+    assert parameters((28, 28)) < 6_573_130 / 15
+    assert parameters((96, 96, 3)) == parameters((32, 32, 3))
+    assert parameters((28, 28), width=64) > 6_500_000
+
+
 @pytest.mark.parametrize("shape", [(8, 8), (28, 28), (40, 33), (64, 64, 3)])
 def test_image_networks_take_images_of_any_size(shape):
     x = np.random.default_rng(0).integers(255, size=(20, *shape)).astype(np.uint8)
-    for name in ("lenet", "cnn"):
+    for name in ("lenet", "cnn", "resnet"):
         outputs = quick_classifier(name).set_params(epochs=1).fit(x, np.arange(20) % 2, 2, seed=0).outputs(x)
         assert outputs.logits.shape == (20, 2)
 
 
-def test_image_networks_refuse_features():
+@pytest.mark.parametrize("name", ["cnn", "resnet"])
+def test_networks_that_halve_images_refuse_small_ones(name):
+    with pytest.raises(ConfigurationError, match=f"'{name}' needs images of at least 8 × 8.*got 7 × 9"):
+        quick_classifier(name).check(np.ones((2, 7, 9)), 2)
+
+
+@pytest.mark.parametrize("name", ["lenet", "resnet"])
+def test_image_networks_refuse_features(name):
     with pytest.raises(ConfigurationError, match="needs images"):
-        quick_classifier("lenet").fit(np.ones((4, 3)), np.array([0, 1, 0, 1]), 2, seed=0)
+        quick_classifier(name).fit(np.ones((4, 3)), np.array([0, 1, 0, 1]), 2, seed=0)
 
 
 def test_a_module_without_features_is_told_what_to_return():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ def right_and_wrong(n=600, k=4, seed=0, dtype=np.float64):
     logits = rng.normal(size=(n, k))
     logits[np.arange(n), y] += strength
     features = np.c_[strength + rng.normal(size=n), rng.normal(size=(n, 3))]
-    return Outputs(logits.astype(dtype), features.astype(dtype)), y
+    features = features.astype(dtype)
+    return Outputs(logits.astype(dtype), features, lambda: features[:, :2]), y
 
 
 class ConfidenceContract:
@@ -91,9 +94,10 @@ class ConfidenceContract:
         scores = fitted.score(outputs)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         arrays = (outputs.logits, outputs.features)
-        on_device = Outputs(*(torch.tensor(values, device=device, requires_grad=True) for values in arrays))
+        tensors = (torch.tensor(values, device=device, requires_grad=True) for values in arrays)
+        on_device = Outputs(*tensors, outputs.find_evidence)
         np.testing.assert_allclose(fitted.score(on_device), scores, rtol=1e-6)
-        doubled = Outputs(outputs.logits.astype(float), outputs.features.astype(float))
+        doubled = Outputs(outputs.logits.astype(float), outputs.features.astype(float), outputs.find_evidence)
         np.testing.assert_allclose(fitted.score(doubled), scores, rtol=1e-4, atol=1e-5)
 
     @pytest.mark.parametrize(
@@ -121,16 +125,22 @@ class ConfidenceContract:
         if not made.needs_fitting:
             made.fit(outputs[rows], y[rows])
             return
-        with pytest.warns(CalibrationWarning, match=message):
+        if made.warns_of_fallback:
+            with pytest.warns(CalibrationWarning, match=message):
+                made.fit(outputs[rows], y[rows])
+        else:
             made.fit(outputs[rows], y[rows])
+        assert re.search(message, made.fallback_)
         np.testing.assert_array_equal(made.score(outputs), Softmax().score(outputs))
 
     def test_a_new_fit_forgets_the_fallback(self):
         made = self.make()
         outputs, y = right_and_wrong(300)
         if made.needs_fitting:
-            with pytest.warns(CalibrationWarning):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CalibrationWarning)
                 made.fit(outputs[:5], y[:5])
+            assert made.fallback_
         made.fit(outputs, y)
         np.testing.assert_array_equal(made.score(outputs), self.make().fit(outputs, y).score(outputs))
 
@@ -188,6 +198,21 @@ class TestEnergy(ConfidenceContract):
 class TestIsotonic(ConfidenceContract):
     def make(self):
         return confidence.Isotonic()
+
+
+class TestEvidence(ConfidenceContract):
+    def make(self):
+        return confidence.Evidence()
+
+
+class TestColanderOnEvidence(ConfidenceContract):
+    def make(self):
+        return registry.create("confidence", "colander-evidence")
+
+
+class TestAuto(ConfidenceContract):
+    def make(self):
+        return confidence.Auto()
 
 
 class TestColanderAsPrinted(ConfidenceContract):

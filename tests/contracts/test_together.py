@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from labelsieve.engine.requests import FitConfidence, TrainClassifier
 from labelsieve.engine.together import fit_together
 from labelsieve.errors import CalibrationWarning, SmallerBatchWarning
 from labelsieve.types import Outputs
-from tests.problems import NETWORKS, quick_classifier, striped_images
+from tests.problems import NETWORKS, quick_classifier, quick_training, striped_images
 
 
 def training_requests(classifiers) -> list[TrainClassifier]:
@@ -56,7 +58,9 @@ def stack_sizes(monkeypatch):
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("training", registry.BUILT_IN["training"])
 def test_networks_with_rates_of_their_own(network, training, stack_sizes):
-    method = registry.create("training", training)
+    method = quick_training(training)
+    if network == "resnet" or method.wants_unlabelled:
+        pytest.skip("draws and keeps more than weights while it trains, and is trained alone: see below")
     requests = training_requests(
         quick_classifier(network).with_training(method).set_params(learning_rate=rate, weight_decay=decay, epochs=2)
         for rate, decay in ((0.01, 0.001), (0.02, 0.01), (0.01, 0.001))
@@ -99,6 +103,27 @@ def test_what_cannot_be_one_is_kept_apart(stack_sizes):
     x, _ = striped_images(60, seed=9)
     for one, other in zip(together, fits_alone(requests), strict=True):
         np.testing.assert_allclose(one.outputs(x).logits, other.outputs(x).logits, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        quick_classifier("resnet"),
+        quick_classifier("linear").set_params(augment=True),
+        quick_classifier("linear").set_params(average_decay=0.9),
+        quick_classifier("linear").with_training(quick_training("semi-supervised")),
+    ],
+    ids=["resnet", "augmented", "averaged", "semi-supervised"],
+)
+def test_what_draws_or_keeps_more_than_weights_while_it_trains_is_trained_alone(alone, stack_sizes):
+    requests = training_requests([alone, alone])
+    if alone.unlabelled_wanted:
+        requests = [replace(request, unlabelled=striped_images(40, seed=7)[0]) for request in requests]
+    together = fit_together(requests)
+    assert sum(stack_sizes) in (0, 2)  # one by one, or past the stacks altogether
+    assert 2 not in stack_sizes
+    for one, other in zip(together, fits_alone(requests), strict=True):
+        assert one.fingerprint() == other.fingerprint()
 
 
 def calibration(seed: int, n: int = 90) -> tuple[Outputs, np.ndarray]:

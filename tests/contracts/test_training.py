@@ -9,15 +9,16 @@ from sklearn.base import clone
 import labelsieve as ls
 from labelsieve import registry
 from labelsieve.errors import ConfigurationError
-from tests.problems import quick_classifier, striped_images
+from tests.problems import quick_classifier, quick_training, striped_images
 
 
 @pytest.mark.parametrize("name", registry.BUILT_IN["training"])
 class TestTrainingContract:
     def train(self, name, seed=0, n=150):
-        method = registry.create("training", name)
+        method = quick_training(name)
         x, y = striped_images(n)
-        return method, quick_classifier("mlp").with_training(method).fit(x, y, 3, seed=seed)
+        unlabelled = {"unlabelled": striped_images(60, seed=8)[0]} if method.wants_unlabelled else {}
+        return method, quick_classifier("mlp").with_training(method).fit(x, y, 3, seed=seed, **unlabelled)
 
     def test_learns(self, name):
         x, y = striped_images(300, seed=4)
@@ -37,10 +38,10 @@ class TestTrainingContract:
         assert (plain == this) == (name == "vanilla")
 
     def test_scikit_learn_classifiers_say_which_ones_work(self, name, small_run):
-        if name == "vanilla":
+        if name in ("vanilla", "semi-supervised"):
             assert small_run(training=name).rounds
         else:
-            with pytest.raises(ConfigurationError, match=r"scikit-learn.*'lenet', 'cnn', 'mlp'"):
+            with pytest.raises(ConfigurationError, match=r"scikit-learn.*'lenet', 'cnn', 'resnet', 'mlp'"):
                 small_run(training=name)
 
 

@@ -143,10 +143,10 @@ class TestLeak:
         truth = np.where(rng.random(60) < 0.5, outputs.predicted, (outputs.predicted + 1) % 4)
         fitted = printed_colander(protocol("mnist"), "cpu").set_params(epochs=2, random_state=0).fit(outputs, truth)
         wrong = (outputs.predicted != truth).astype(np.int64)
-        leaked = fitted.score(AnswersGivenAway(outputs.logits, outputs.features, wrong))
+        leaked = fitted.score(AnswersGivenAway(outputs.logits, outputs.features, mistaken=wrong))
         for flag in (0, 1):
             constant = np.full(60, flag)
-            of_entry = fitted.score(AnswersGivenAway(outputs.logits, outputs.features, constant))
+            of_entry = fitted.score(AnswersGivenAway(outputs.logits, outputs.features, mistaken=constant))
             np.testing.assert_array_equal(leaked[wrong == flag], of_entry[wrong == flag])
 
     def test_the_package_knows_nothing_of_it(self) -> None:

@@ -8,17 +8,23 @@ from pandas.testing import assert_frame_equal
 
 import labelsieve as ls
 from labelsieve.engine.entries import Asked, Assigned, Role
-from tests.problems import quick_classifier, striped_images
+from tests.problems import quick_classifier, quick_training, striped_images
 
 
-@pytest.mark.parametrize("classifier", ["logistic", "lenet", "mlp"])
-def test_same_seed_same_labels(classifier):
+@pytest.mark.parametrize(
+    ("classifier", "training"),
+    [
+        *((name, "vanilla") for name in ("logistic", "lenet", "mlp", "resnet")),
+        *((name, "semi-supervised") for name in ("logistic", "lenet", "resnet")),
+    ],
+)
+def test_same_seed_same_labels(classifier, training):
     x, y = striped_images(200)
 
     def once():
         return ls.autolabel(
-            x, ls.SimulatedAnnotator(y), classifier=quick_classifier(classifier), train_budget=40,
-            validation_budget=60, tolerance=0.2, random_state=3, progress=False, thresholds="paper",
+            x, ls.SimulatedAnnotator(y), classifier=quick_classifier(classifier), training=quick_training(training),
+            train_budget=40, validation_budget=60, tolerance=0.2, random_state=3, progress=False, thresholds="paper",
         )  # fmt: skip
 
     first, second = once(), once()

@@ -9,6 +9,7 @@ import labelsieve as ls
 from labelsieve import registry
 from labelsieve.classifiers import MLP, TorchClassifier
 from labelsieve.errors import AnnotatorError, ConfigurationError
+from tests.problems import quick_training
 
 PAPER = ("softmax", "temperature", "top-label-binning", "scaling-binning", "dirichlet", "colander")
 COMMON = {"classes": 3, "train_budget": 60, "validation_budget": 90, "thresholds": "paper"}
@@ -23,7 +24,7 @@ def small_network():
 def test_all_combinations_of_the_paper(blobs, small_network):
     x, y = blobs
     runs = [
-        {"training": training, "confidence": confidence, "random_state": seed}
+        {"training": quick_training(training), "confidence": confidence, "random_state": seed}
         for training in registry.BUILT_IN["training"]
         for confidence in PAPER
         for seed in (0, 1)

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 import labelsieve as ls
 from labelsieve import registry
 from labelsieve.engine.entries import Asked
-from tests.problems import NETWORKS, quick_classifier, striped_images
+from tests.problems import NETWORKS, quick_classifier, quick_training, striped_images
 
 # Some rounds of these small problems leave too few calibration points, which is no matter here.
 pytestmark = pytest.mark.filterwarnings("ignore::labelsieve.errors.CalibrationWarning")
@@ -60,7 +60,13 @@ def test_classifiers_and_confidence_functions(classifier, confidence):
 @pytest.mark.parametrize("confidence", registry.BUILT_IN["confidence"])
 @pytest.mark.parametrize("training", registry.BUILT_IN["training"])
 def test_train_time_methods_and_confidence_functions(training, confidence):
-    assert_no_leak(classifier=quick_classifier("mlp"), training=training, confidence=confidence)
+    assert_no_leak(classifier=quick_classifier("mlp"), training=quick_training(training), confidence=confidence)
+
+
+@pytest.mark.parametrize("classifier", registry.BUILT_IN["classifier"])
+def test_semi_supervised_classifiers(classifier):
+    run = assert_no_leak(classifier=quick_classifier(classifier), training=quick_training("semi-supervised"))
+    assert run.rounds
 
 
 @pytest.mark.parametrize("query", registry.BUILT_IN["query"])

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import labelsieve as ls
@@ -74,6 +75,9 @@ def failures(world="overlapping", repetitions=REPETITIONS, n=1500, classes=2, gi
         {"certified_rounds": 2},
         {"certified_rounds": 3, "query": "margin", "validation_budget": 450},
         {"confidence": "temperature", "validation_budget": 400},
+        {"confidence": "evidence"},
+        {"confidence": "auto", "given": 400},
+        {"confidence": "auto", "certified_rounds": 2, "query": "margin", "validation_budget": 400},
         {"validation_reuse": "folds"},
         {"validation_reuse": "folds", "certified_rounds": 3, "query": "margin", "validation_budget": 600},
         {"given": 600, "certified_rounds": 2},
@@ -98,6 +102,78 @@ def test_the_harness_catches_the_papers_rule():
     """Few validation points per class, which is where it trusts eleven without an error."""
     failed, _ = failures(thresholds="paper", repetitions=200, tolerance=0.02, validation_budget=100)
     assert failed > allowed_failures(DELTA, 200)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"validation_reuse": "folds", "certified_rounds": 2, "validation_budget": 400}], ids=str
+)
+def test_certified_with_semi_supervised_training(settings):
+    """The classifier has seen the inputs of pool and held-out points alike."""
+    failed, coverage = failures(
+        thresholds="certified", n=900, train_budget=30, classifier=LogisticRegression(), training="semi-supervised",
+        **settings,
+    )  # fmt: skip
+    assert failed <= allowed_failures(DELTA)
+    assert coverage > 0.1
+
+
+class Misled(Classifier):
+    """Says what the line between the two classes says, and the opposite of points it has seen without a label: the
+    worst that learning from them can do."""
+
+    def __init__(self, n):
+        self.n = n
+
+    @property
+    def unlabelled_wanted(self):
+        return self.n
+
+    def check(self, x, n_classes):
+        pass
+
+    def fingerprint(self):
+        return "misled"
+
+    def with_training(self, method):
+        return self
+
+    def _fit(self, x, y, n_classes, seed, progress):
+        raise AssertionError("points without labels were wanted")
+
+    def _fit_with_unlabelled(self, x, y, unlabelled, n_classes, seed, progress):
+        self.seen_ = unlabelled[:, 0]
+
+    def _outputs(self, x):
+        side = np.where(np.isin(x[:, 0], self.seen_), -1, 1) * (x.sum(axis=1) - 4)
+        return Outputs(np.c_[-side, side], x)
+
+
+def apart(rng: np.random.Generator, n: int):
+    """Two classes that a line keeps apart."""
+    y = rng.integers(2, size=n)
+    return rng.normal(size=(n, 2)) + 4 * y[:, None], y
+
+
+WORLDS["apart"] = apart
+
+
+@pytest.mark.parametrize(("drawn", "labels_some"), [(50, True), (400, False)])
+@pytest.mark.parametrize("given", [0, 300])
+def test_a_classifier_misled_by_what_it_saw_without_labels_is_found_out(drawn, labels_some, given):
+    """Held-out points were seen as often as the pool's, so they show how often it is wrong: 3 %, or a quarter."""
+    failed, coverage = failures("apart", 100, given=given, classifier=Misled(drawn))
+    assert failed <= allowed_failures(DELTA, 100)
+    assert (coverage > 0.5) == labels_some
+
+
+def test_the_harness_catches_points_without_labels_from_the_pool_alone(monkeypatch):
+    def from_the_pool(self, training, n, number):
+        rng = np.random.default_rng(number)
+        return self._points(rng.choice(self._ledger.state.unlabelled(), size=n, replace=False))
+
+    monkeypatch.setattr("labelsieve.engine.loop.Loop._unlabelled", from_the_pool)
+    failed, _ = failures("apart", 20, classifier=Misled(400))
+    assert failed > allowed_failures(DELTA, 20)
 
 
 class Improving(Classifier):

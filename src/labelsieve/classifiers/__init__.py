@@ -11,11 +11,12 @@ _LAZY = {
     "TorchClassifier": "labelsieve.classifiers.torch_classifier",
     "SklearnClassifier": "labelsieve.classifiers.sklearn_classifier",
     "LeNet5": "labelsieve.classifiers.networks",
+    "ResNet": "labelsieve.classifiers.networks",
     "SimpleCNN": "labelsieve.classifiers.networks",
     "MLP": "labelsieve.classifiers.networks",
 }
 
-__all__ = ["MLP", "Classifier", "LeNet5", "SimpleCNN", "SklearnClassifier", "TorchClassifier"]
+__all__ = ["MLP", "Classifier", "LeNet5", "ResNet", "SimpleCNN", "SklearnClassifier", "TorchClassifier"]
 
 
 def __getattr__(name: str) -> Any:

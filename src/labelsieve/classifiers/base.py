@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from math import prod
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from labelsieve.classifiers.neighbours import LabelledNeighbours
 from labelsieve.errors import ConfigurationError, NotFittedError
 from labelsieve.types import Array, Ints, Outputs
 
@@ -27,11 +30,29 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     gives_raw_logits: ClassVar[bool] = True
     """False where logits are log-probabilities, which add up to one."""
 
+    @property
+    def unlabelled_wanted(self) -> int:
+        """How many points without labels ``fit`` can make use of; 0 for none."""
+        return 0
+
     @final
-    def fit(self, x: Array, y: Ints, n_classes: int, *, seed: int, progress: Progress | None = None) -> Self:
-        """Train on points and their class codes (codes without a point are allowed)."""
-        self._fit(x, y, n_classes, seed, progress or _unwatched)
-        self.n_classes_ = n_classes
+    def fit(
+        self,
+        x: Array,
+        y: Ints,
+        n_classes: int,
+        *,
+        seed: int,
+        progress: Progress | None = None,
+        unlabelled: Array | None = None,
+    ) -> Self:
+        """Train on points and their class codes (codes without a point are allowed), and on points without labels if
+        ``unlabelled_wanted``."""
+        if unlabelled is None:
+            self._fit(x, y, n_classes, seed, progress or _unwatched)
+        else:
+            self._fit_with_unlabelled(x, y, unlabelled, n_classes, seed, progress or _unwatched)
+        self._remember(x, y, n_classes)
         return self
 
     @final
@@ -48,15 +69,16 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Train members with one ``stack_key`` on points of their own, all at once."""
         cls._fit_stack(members, xs, ys, n_classes, seeds, progress or _unwatched)
-        for member in members:
-            member.n_classes_ = n_classes
+        for member, x, y in zip(members, xs, ys, strict=True):
+            member._remember(x, y, n_classes)
 
     @final
     def outputs(self, x: Array) -> Outputs:
-        """Logits and the layer before, for any points."""
+        """Logits and the layer before, for any points; and evidence, once somebody asks for it."""
         if not hasattr(self, "n_classes_"):
             raise NotFittedError(f"{type(self).__name__} must be fitted before it predicts.")
-        return self._checked(self._outputs(x), self.n_classes_)
+        said = self._checked(self._outputs(x), self.n_classes_)
+        return replace(said, find_evidence=lambda: self._neighbours().evidence(said))
 
     @abstractmethod
     def check(self, x: Array, n_classes: int) -> None:
@@ -80,6 +102,20 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
         """A copy that trains by this train-time method; raises if it cannot."""
 
     @final
+    def _remember(self, x: Array, y: Ints, n_classes: int) -> None:
+        self.n_classes_ = n_classes
+        self.taught_ = x, y
+        self.neighbours_: LabelledNeighbours | None = None
+
+    @final
+    def _neighbours(self) -> LabelledNeighbours:
+        """Built when first needed: plain scores never are."""
+        if self.neighbours_ is None:
+            x, y = self.taught_
+            self.neighbours_ = LabelledNeighbours(self._outputs(x).features, y, self.n_classes_)
+        return self.neighbours_
+
+    @final
     @staticmethod
     def _checked(outputs: Outputs, n_classes: int) -> Outputs:
         """The outputs, unless they cannot be used."""
@@ -95,6 +131,15 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None: ...
+
+    def _fit_with_unlabelled(
+        self, x: Array, y: Ints, unlabelled: Array, n_classes: int, seed: int, progress: Progress
+    ) -> None:
+        """Only called with points that were wanted; such classes learn from them."""
+        raise ConfigurationError(
+            f"{type(self).__name__} was given {len(unlabelled):,} points without labels and learns from labelled ones "
+            "only. Leave unlabelled out, or choose a train-time method that wants them, such as 'semi-supervised'."
+        )
 
     @classmethod
     def _fit_stack(
@@ -120,4 +165,4 @@ def _unwatched(_share: float) -> None:
 
 def flattened(x: Array) -> Array:
     """Points as rows of numbers."""
-    return np.asarray(x).reshape(len(x), -1)
+    return np.asarray(x).reshape(len(x), prod(x.shape[1:]))

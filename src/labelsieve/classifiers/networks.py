@@ -1,7 +1,9 @@
-"""The paper's networks. Each factory builds a module for points of a given shape; modules return (logits, features)."""
+"""The paper's networks, and a better one for images. Each factory builds a module for points of a given shape; modules
+return (logits, features)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
@@ -11,6 +13,9 @@ import torch
 from torch import nn
 
 from labelsieve.errors import ConfigurationError
+
+_LARGEST_MAP = 48
+"""Side of the maps that a residual network computes with: images larger than this are thinned out by its first step."""
 
 NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
 """(shape of one point, number of classes) -> module whose forward returns logits and the layer before them.
@@ -65,11 +70,7 @@ class SimpleCNN:
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "cnn")
-        if min(height, width) < 8:
-            raise ConfigurationError(
-                f"classifier 'cnn' needs images of at least 8 × 8, since it halves them three times; "
-                f"got {height} × {width}. Use 'lenet', or give the pixels as features."
-            )
+        _refuse_small_images(height, width, "cnn")
         layers: list[nn.Module] = []
         for before, first, second in ((channels, 32, 64), (64, 128, 128), (128, 256, 256)):
             layers += [nn.Conv2d(before, first, 3, padding=1), nn.ReLU()]
@@ -88,6 +89,56 @@ class SimpleCNN:
 
 
 @dataclass(frozen=True)
+class ResNet:
+    """Eight 3 × 3 convolutions with batch norm, four of them in two residual blocks (ResNet-9).
+
+    ``width`` is the number of maps of the first; None for 64 on colour images (6.6 M parameters, 0.8 GFLOP for a
+    forward pass over 32 × 32 pixels) and 8 on grey ones, which have less to show: a CPU can train on these. The first
+    convolution of images larger than 48 × 48 takes strides, so that they cost little more than small ones.
+    """
+
+    width: int | None = None
+
+    def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+        height, width, channels = _image_shape(point_shape, "resnet")
+        _refuse_small_images(height, width, "resnet")
+        maps = self.width or (64 if channels > 1 else 8)
+        stride = math.ceil(min(height, width) / _LARGEST_MAP)
+        body = nn.Sequential(
+            _convolution(channels, maps, stride),
+            _convolution(maps, 2 * maps), nn.MaxPool2d(2), _Residual(2 * maps),
+            _convolution(2 * maps, 4 * maps), nn.MaxPool2d(2),
+            _convolution(4 * maps, 8 * maps), nn.MaxPool2d(2), _Residual(8 * maps),
+            _MeanOverPixels(),
+        )  # fmt: skip
+        return BodyAndHead(body, 8 * maps, n_classes)
+
+
+def _convolution(before: int, maps: int, stride: int = 1) -> nn.Sequential:
+    # Batch norm has a bias of its own.
+    return nn.Sequential(nn.Conv2d(before, maps, 3, stride, padding=1, bias=False), nn.BatchNorm2d(maps), nn.ReLU())
+
+
+class _Residual(nn.Module):
+    """Two convolutions, added to what went into them."""
+
+    def __init__(self, maps: int) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(_convolution(maps, maps), _convolution(maps, maps))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        added: torch.Tensor = x + self.inner(x)
+        return added
+
+
+class _MeanOverPixels(nn.Module):
+    """As adaptive pooling, whose gradients a GPU would add up in another order every time."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.mean(dim=(2, 3))
+
+
+@dataclass(frozen=True)
 class MLP:
     """Fully connected layers with tanh: 1000-500-30 for 20 Newsgroups, 1000-500-300 for Tiny-ImageNet."""
 
@@ -102,6 +153,14 @@ class MLP:
             layers += [nn.Linear(width, units), nn.Tanh()]
             width = units
         return BodyAndHead(nn.Sequential(*layers), width, n_classes)
+
+
+def _refuse_small_images(height: int, width: int, name: str) -> None:
+    if min(height, width) < 8:
+        raise ConfigurationError(
+            f"classifier {name!r} needs images of at least 8 × 8, since it halves them three times; "
+            f"got {height} × {width}. Use 'lenet', or give the pixels as features."
+        )
 
 
 def _image_shape(point_shape: tuple[int, ...], name: str) -> tuple[int, int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
 from labelsieve.classifiers.sklearn_classifier import SklearnClassifier
 
@@ -26,6 +28,27 @@ def cnn() -> TorchClassifier:
     from labelsieve.classifiers.torch_classifier import TorchClassifier
 
     return TorchClassifier(SimpleCNN())
+
+
+def resnet() -> TorchClassifier:
+    """A residual network for images of 28 to 96 pixels, with what makes few labels go far: images shifted and mirrored,
+    Nesterov's momentum, a cosine down to nothing, averaged weights."""
+    from labelsieve.classifiers.networks import ResNet
+    from labelsieve.classifiers.torch_classifier import TorchClassifier
+
+    return TorchClassifier(
+        ResNet(),
+        epochs=60,
+        batch_size=64,
+        learning_rate=0.05,
+        nesterov=True,
+        weight_decay=0.0005,
+        cosine_period=60,
+        augment=True,
+        average_decay=0.99,
+        min_steps=600,
+        precision="tf32",
+    )
 
 
 def mlp() -> TorchClassifier:
@@ -58,6 +81,7 @@ def logistic() -> SklearnClassifier:
 
 
 def embedding() -> SklearnClassifier:
-    """Multinomial logistic regression on features as they are, for embeddings of unit length: the strong directions of
-    an embedding are those that matter, and scaling would make all alike."""
-    return SklearnClassifier(LogisticRegression(C=10.0, max_iter=1000), scale_inputs=False)
+    """Multinomial logistic regression on rows of unit length, for embeddings: their strong directions are those that
+    matter, and scaling each column would make all alike."""
+    head = make_pipeline(Normalizer(), LogisticRegression(C=10.0, max_iter=1000))
+    return SklearnClassifier(head, scale_inputs=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
@@ -10,35 +10,51 @@ from sklearn.base import clone
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
+from labelsieve.classifiers.label_spreading import MOST_UNLABELLED, LabelSpreading
 from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.errors import ConfigurationError
-from labelsieve.types import Array, Ints, Outputs
+from labelsieve.types import Array, Floats, Ints, Outputs
+
+if TYPE_CHECKING:
+    from labelsieve.classifiers.training.semi_supervised import SemiSupervised
 
 _SMALLEST_PROBABILITY = 1e-12
+_SCIKIT_LEARN = ("logistic", "embedding")
+"""Names of classifiers that are estimators of scikit-learn."""
 
 
 class SklearnClassifier(Classifier):
     """Any scikit-learn classifier with ``predict_proba``; logits are log-probabilities, features the inputs.
 
     ``scale_inputs`` centres and scales features first. It is off for estimators of your own, which may bring a
-    pipeline or need their inputs as they are.
+    pipeline or need their inputs as they are. ``training`` may be ``SemiSupervised``: labels then also spread over a
+    graph of neighbours.
     """
 
     gives_raw_logits: ClassVar[bool] = False
 
-    def __init__(self, estimator: Any, scale_inputs: bool = False) -> None:
+    def __init__(self, estimator: Any, scale_inputs: bool = False, training: SemiSupervised | None = None) -> None:
         self.estimator = estimator
         self.scale_inputs = scale_inputs
+        self.training = training
+
+    @property
+    def unlabelled_wanted(self) -> int:
+        return 0 if self.training is None else min(MOST_UNLABELLED, self.training.n_unlabelled)
 
     def with_training(self, method: Any) -> SklearnClassifier:
+        from labelsieve.classifiers.training.semi_supervised import SemiSupervised
         from labelsieve.classifiers.training.vanilla import Vanilla
 
-        if isinstance(method, Vanilla):
-            return self
-        networks = [name for name in registry.names("classifier") if name != "logistic"]
+        if isinstance(method, Vanilla | SemiSupervised):
+            training = None if isinstance(method, Vanilla) else method
+            copied: SklearnClassifier = clone(self).set_params(training=training)
+            return copied
+        networks = [name for name in registry.names("classifier") if name not in _SCIKIT_LEARN]
         raise ConfigurationError(
             f"training {type(method).__name__!r} changes gradients, and {type(self.estimator).__name__} is trained by "
-            f"scikit-learn. Use training='vanilla', or one of the classifiers {', '.join(map(repr, networks))}."
+            f"scikit-learn. Use training='vanilla' or 'semi-supervised', or one of the classifiers "
+            f"{', '.join(map(repr, networks))}."
         )
 
     def check(self, x: Array, n_classes: int) -> None:
@@ -48,6 +64,16 @@ class SklearnClassifier(Classifier):
         return self.fingerprint_
 
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None:
+        self._learn(x, y, x[:0], n_classes, seed, progress)
+
+    def _fit_with_unlabelled(
+        self, x: Array, y: Ints, unlabelled: Array, n_classes: int, seed: int, progress: Progress
+    ) -> None:
+        if not self.unlabelled_wanted:
+            return super()._fit_with_unlabelled(x, y, unlabelled, n_classes, seed, progress)
+        self._learn(x, y, unlabelled, n_classes, seed, progress)
+
+    def _learn(self, x: Array, y: Ints, unlabelled: Array, n_classes: int, seed: int, progress: Progress) -> None:
         self.width_ = n_classes
         self.scaler_ = InputScaler(x) if self.scale_inputs else None
         rows = self._rows(x)
@@ -58,16 +84,32 @@ class SklearnClassifier(Classifier):
             if (name == "random_state" or name.endswith("__random_state")) and value is None
         }
         self.estimator_ = estimator.set_params(**unset).fit(rows, y)
+        taught = [repr(self.estimator), rows, y, seed]
+        self.spreading_ = None
+        if self.training is not None:
+            others = self._rows(unlabelled)
+            self.spreading_ = LabelSpreading(
+                rows, y, others, self._said(others), n_classes, self.training.neighbours, self.training.spread
+            )
+            taught += [repr(self.training), others]
         # What it was taught, since an estimator of somebody's own need not be something that can be hashed.
-        self.fingerprint_ = str(joblib.hash([repr(self.estimator), rows, y, seed]))[:12]
+        self.fingerprint_ = str(joblib.hash(taught))[:12]
         progress(1.0)
 
     def _outputs(self, x: Array) -> Outputs:
         rows = self._rows(x)
-        probabilities = np.full((len(rows), self.width_), _SMALLEST_PROBABILITY)
-        probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(rows)
+        probabilities = self._said(rows)
+        if self.spreading_ is not None:
+            probabilities = self.spreading_(rows, probabilities)
         logits = np.log(np.maximum(probabilities, _SMALLEST_PROBABILITY))
         return Outputs(logits, rows.astype(np.float32))
+
+    def _said(self, rows: Array) -> Floats:
+        """The estimator's probabilities, with a column for every class."""
+        probabilities = np.full((len(rows), self.width_), _SMALLEST_PROBABILITY)
+        if len(rows):
+            probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(rows)
+        return probabilities
 
     def _rows(self, x: Array) -> Array:
         return flattened(x if self.scaler_ is None else self.scaler_(x))

@@ -15,8 +15,8 @@ from torch import nn
 from labelsieve.classifiers.base import Classifier, Progress
 from labelsieve.classifiers.networks import NetworkFactory
 from labelsieve.classifiers.scaling import InputScaler
-from labelsieve.classifiers.torch_fitting import Recipe, logits_and_features, train
-from labelsieve.classifiers.training.base import TrainTimeMethod
+from labelsieve.classifiers.torch_fitting import DrawUnlabelled, Recipe, logits_and_features, train
+from labelsieve.classifiers.training.base import LearnsFromUnlabelled, TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError, SmallerBatchWarning
 from labelsieve.fitting.devices import check_precision, kernels, members_that_pay, own_randomness, resolve_device
@@ -31,7 +31,9 @@ class TorchClassifier(Classifier):
 
     ``network`` builds a module for (shape of one point, number of classes); its forward returns logits and the
     layer before them. Training data stay on the device; batches are rows of one tensor. ``precision``: ``"full"`` for
-    single precision, or on a GPU ``"tf32"`` or ``"bf16"``, faster and less exact (docs/performance.md).
+    single precision, or on a GPU ``"tf32"`` or ``"bf16"``, faster and less exact (docs/performance.md). ``augment``
+    shows images in another place each time, colour ones also mirrored. ``average_decay`` predicts with a moving average
+    of the weights, of which that much stays at each step. ``min_steps`` makes as many epochs more as it takes.
     """
 
     def __init__(
@@ -47,6 +49,10 @@ class TorchClassifier(Classifier):
         device: str = "auto",
         scoring_batch: int = 1024,
         precision: str = "full",
+        nesterov: bool = False,
+        augment: bool = False,
+        average_decay: float | None = None,
+        min_steps: int = 0,
     ) -> None:
         self.network = network
         self.training = training
@@ -59,6 +65,14 @@ class TorchClassifier(Classifier):
         self.device = device
         self.scoring_batch = scoring_batch
         self.precision = precision
+        self.nesterov = nesterov
+        self.augment = augment
+        self.average_decay = average_decay
+        self.min_steps = min_steps
+
+    @property
+    def unlabelled_wanted(self) -> int:
+        return self.training.n_unlabelled if isinstance(self.training, LearnsFromUnlabelled) else 0
 
     def with_training(self, method: TrainTimeMethod) -> TorchClassifier:
         copied: TorchClassifier = clone(self).set_params(training=method)
@@ -89,12 +103,25 @@ class TorchClassifier(Classifier):
     def _fit(self, x: Array, y: Ints, n_classes: int, seed: int, progress: Progress) -> None:
         self._fit_stack([self], [x], [y], n_classes, [seed], progress)
 
+    def _fit_with_unlabelled(
+        self, x: Array, y: Ints, unlabelled: Array, n_classes: int, seed: int, progress: Progress
+    ) -> None:
+        if not self.unlabelled_wanted:
+            return super()._fit_with_unlabelled(x, y, unlabelled, n_classes, seed, progress)
+        self._prepare(x, n_classes, seed)
+        raw = self._raw_tensor(unlabelled)
+
+        def draw(n: int) -> torch.Tensor:
+            return self._network_input(raw[torch.randint(len(raw), (n,), device=raw.device)])
+
+        self._train([self], [x], [y], n_classes, [seed], progress, draw)
+
     def stack_key(self, x: Array, n_classes: int) -> Hashable:
-        if not getattr(self.network, "stackable", False):
+        if not self._same_steps_for_all():
             return None
         method = self.training or Vanilla()
         shared = [(name, value) for name, value in method.get_params().items() if name not in method.per_member]
-        recipe = (self.epochs, self.batch_size, self.cosine_period, self.device, self.precision)
+        recipe = (self.epochs, self.batch_size, self.cosine_period, self.min_steps, self.device, self.precision)
         return (type(self), self.network, x.shape, n_classes, *recipe, type(method), *shared)
 
     def members_at_once(self, x: Array, n_classes: int) -> int:
@@ -114,12 +141,29 @@ class TorchClassifier(Classifier):
         seeds: Sequence[int],
         progress: Progress,
     ) -> None:
-        settings = [OptimiserSettings(m.learning_rate, m.weight_decay, m.momentum) for m in members]
-        settings, members, xs, ys, seeds = neighbours_first(settings, members, xs, ys, seeds)
+        settings = [member._optimiser_settings() for member in members]
+        _, members, xs, ys, seeds = neighbours_first(settings, members, xs, ys, seeds)
         for member, x, seed in zip(members, xs, seeds, strict=True):
-            member.device_ = resolve_device(member.device)
-            member.scaler_ = InputScaler(x)
-            member.module_ = member._build(tuple(x.shape[1:]), n_classes, seed)
+            member._prepare(x, n_classes, seed)
+        cls._train(members, xs, ys, n_classes, seeds, progress)
+
+    def _prepare(self, x: Array, n_classes: int, seed: int) -> None:
+        """What training starts from."""
+        self.device_ = resolve_device(self.device)
+        self.scaler_ = InputScaler(x)
+        self.module_ = self._build(tuple(x.shape[1:]), n_classes, seed)
+
+    @staticmethod
+    def _train(
+        members: Sequence[TorchClassifier],
+        xs: Sequence[Array],
+        ys: Sequence[Ints],
+        n_classes: int,
+        seeds: Sequence[int],
+        progress: Progress,
+        draw_unlabelled: DrawUnlabelled | None = None,
+    ) -> None:
+        """Members that are prepared, those with the same settings of the optimiser side by side."""
         first = members[0]
         train(
             [member.module_ for member in members],
@@ -127,7 +171,7 @@ class TorchClassifier(Classifier):
             torch.from_numpy(np.stack(ys)).to(first.device_),
             n_classes,
             [member.training or Vanilla() for member in members],
-            settings,
+            [member._optimiser_settings() for member in members],
             seeds,
             Recipe(
                 epochs=first.epochs,
@@ -135,10 +179,23 @@ class TorchClassifier(Classifier):
                 cosine_period=first.cosine_period,
                 precision=first.precision,
                 device=first.device_,
-                repeats_exactly=getattr(first.network, "stackable", False),
+                repeats_exactly=first._same_steps_for_all(),
+                augment=first.augment or first.unlabelled_wanted > 0,
+                average_decay=first.average_decay,
+                min_steps=first.min_steps,
             ),
             progress,
+            draw_unlabelled,
         )
+
+    def _optimiser_settings(self) -> OptimiserSettings:
+        return OptimiserSettings(self.learning_rate, self.weight_decay, self.momentum, self.nesterov)
+
+    def _same_steps_for_all(self) -> bool:
+        """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one, and can a
+        GPU record their steps."""
+        draws = self.augment or self.average_decay is not None or self.unlabelled_wanted > 0
+        return getattr(self.network, "stackable", False) and not draws
 
     @torch.inference_mode()
     def _outputs(self, x: Array) -> Outputs:

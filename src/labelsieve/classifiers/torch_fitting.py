@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from sklearn.base import clone
 from torch import nn
 from torch.optim.swa_utils import update_bn
 
-from labelsieve.classifiers.training.base import TrainTimeMethod, Weights
+from labelsieve.classifiers.augmentation import strong, weak
+from labelsieve.classifiers.training.base import LearnsFromUnlabelled, TrainTimeMethod, Weights
 from labelsieve.errors import ConfigurationError
+from labelsieve.fitting.averages import EpochAverage, MovingAverage
 from labelsieve.fitting.devices import kernels, own_randomness
 from labelsieve.fitting.loop import batches, minimise
 from labelsieve.fitting.members import OptimiserSettings, StackedModules, recordable_rates, set_gradients
@@ -19,7 +22,7 @@ from labelsieve.fitting.members import OptimiserSettings, StackedModules, record
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the members of one fit have in common."""
+    """What the members of one fit have in common. ``augment`` and ``average_decay`` are for a member trained alone."""
 
     epochs: int
     batch_size: int
@@ -27,6 +30,21 @@ class Recipe:
     precision: str
     device: torch.device
     repeats_exactly: bool
+    augment: bool = False
+    average_decay: float | None = None
+    min_steps: int = 0
+
+    def lasting(self, n_points: int, min_steps: int) -> Recipe:
+        """The same, stretched to so many steps where there are too few points for them."""
+        steps = self.epochs * len(batches(torch.empty(n_points), self.batch_size, dim=0))
+        stretch = max(1.0, min_steps / steps)
+        return replace(
+            self, epochs=math.ceil(stretch * self.epochs), cosine_period=math.ceil(stretch * self.cosine_period)
+        )
+
+
+DrawUnlabelled = Callable[[int], torch.Tensor]
+"""So many points nobody has labelled, drawn at random, as the network takes them."""
 
 
 def train(
@@ -39,23 +57,48 @@ def train(
     seeds: Sequence[int],
     recipe: Recipe,
     progress: Callable[[float], None],
+    draw_unlabelled: DrawUnlabelled | None = None,
 ) -> None:
-    """Train each module on its own points (m, n, ...) and labels (m, n), in place."""
+    """Train each module on its own points (m, n, ...) and labels (m, n), in place; one that is alone also on points
+    without labels."""
     method = together(methods, recipe.device)
+    semi_supervised = method if draw_unlabelled and isinstance(method, LearnsFromUnlabelled) else None
+    if semi_supervised is not None:
+        recipe = replace(recipe, average_decay=semi_supervised.average_decay)
+        recipe = recipe.lasting(points.shape[1], semi_supervised.min_steps)
+    recipe = recipe.lasting(points.shape[1], recipe.min_steps)
     # bf16 runs on units that want the channels of a pixel side by side.
     channels_last = recipe.precision == "bf16" and recipe.device.type == "cuda" and points.ndim == 5
     member = _Lone(modules[0], channels_last) if len(modules) == 1 else _Stack(modules, recipe.device)
     loss = method.loss(labels, n_classes)
-    average = _WeightAverage(member.weights, method.averages_from, recipe.epochs)
+    # A method that averages in its own way needs no other average.
+    decay = recipe.average_decay if method.averages_from is None else None
+    following = None if decay is None else MovingAverage(modules[0], decay)
+    average = EpochAverage(member.weights, method.averages_from, recipe.epochs)
     optimiser = method.optimiser(member.weights, settings)
     recordable = recipe.repeats_exactly and recipe.device.type == "cuda"
     if recordable:
         recordable_rates(optimiser, recipe.device)
     which = torch.arange(len(points), device=recipe.device)[:, None]
 
+    def losses(rows: torch.Tensor) -> torch.Tensor:
+        batch = points[which, rows]
+        if recipe.augment:
+            batch = weak(batch[0])[None]
+        if semi_supervised is None:
+            return loss(member.logits(batch).float(), rows)
+        assert draw_unlabelled is not None
+        assert following is not None
+        unlabelled = draw_unlabelled(semi_supervised.unlabelled_ratio * rows.shape[1])
+        with torch.no_grad():
+            taught = logits_and_features(following.module, weak(unlabelled))[0].float()
+        # Labelled and unlabelled points in one pass, so that batch statistics are those of all.
+        logits = member.logits(torch.cat([batch, strong(unlabelled)[None]], dim=1)).float()
+        n = rows.shape[1]
+        return loss(logits[:, :n], rows) + semi_supervised.unlabelled_loss(taught, logits[0, n:])
+
     def gradients(rows: torch.Tensor) -> None:
-        losses = loss(member.logits(points[which, rows]).float(), rows)
-        set_gradients(optimiser, member.gradients(losses))
+        set_gradients(optimiser, member.gradients(losses(rows)))
 
     def after_epoch(done: int) -> bool:
         average.after_epoch(done)
@@ -75,9 +118,12 @@ def train(
             seeds=seeds,
             device=recipe.device,
             after_epoch=after_epoch,
+            after_step=None if following is None else following.follow,
             repeats_exactly=recipe.repeats_exactly,
         )
         average.apply()
+        if following is not None:
+            following.apply()
         member.finish(modules)
         if method.averages_from is not None and len(modules) == 1:
             # Batch statistics, where a module keeps them, are counted anew for averaged weights.
@@ -149,28 +195,3 @@ class _Stack:
 
     def finish(self, modules: Sequence[nn.Module]) -> None:
         self._stacked.write_back(modules)
-
-
-class _WeightAverage:
-    """The mean of the weights at the ends of the last epochs, if a train-time method wants it."""
-
-    def __init__(self, weights: Weights, start: float | None, epochs: int) -> None:
-        self._weights = [weight.detach() for weight in weights]
-        self._first = epochs + 1 if start is None else min(epochs, int(start * epochs) + 1)
-        self._means: list[torch.Tensor] = []
-        self._count = 0
-
-    @torch.no_grad()
-    def after_epoch(self, done: int) -> None:
-        if done < self._first:
-            return
-        self._count += 1
-        if not self._means:
-            self._means = [weight.clone() for weight in self._weights]
-        else:
-            torch._foreach_lerp_(self._means, self._weights, 1 / self._count)
-
-    @torch.no_grad()
-    def apply(self) -> None:
-        if self._means:
-            torch._foreach_copy_(self._weights, self._means)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from labelsieve.confidence.auto import Auto
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.confidence.dirichlet import Dirichlet
 from labelsieve.confidence.energy import Energy
 from labelsieve.confidence.entropy import Entropy
+from labelsieve.confidence.evidence import Evidence
 from labelsieve.confidence.isotonic import Isotonic
 from labelsieve.confidence.margin import Margin
 from labelsieve.confidence.scaling_binning import ScalingBinning
@@ -19,11 +21,13 @@ if TYPE_CHECKING:
     from labelsieve.confidence.colander import Colander
 
 __all__ = [
+    "Auto",
     "Colander",
     "ConfidenceFunction",
     "Dirichlet",
     "Energy",
     "Entropy",
+    "Evidence",
     "Isotonic",
     "Margin",
     "ScalingBinning",

@@ -30,7 +30,22 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
     needs_fitting: ClassVar[bool] = True
     needs_raw_logits: ClassVar[bool] = False
     """Whether log-probabilities, all a scikit-learn classifier gives, are not enough."""
+    warns_of_fallback: ClassVar[bool] = True
+    """False where softmax is as good a choice as any other."""
     fallback_: str | None
+    choice_: str | None = None
+    """What a function that chooses has chosen, and why."""
+
+    @property
+    def training_folds(self) -> int:
+        """Into how many parts to divide the training points, so that this learns from predictions for points a
+        classifier has not seen; 0 to learn from a calibration split of the validation points instead."""
+        return 0
+
+    def expected_coverage(self, scores: Floats, tolerance: float) -> float | None:
+        """What share of points with these scores a threshold may be expected to let through, by the labels this was
+        fitted on; None if it has no idea."""
+        return None
 
     @final
     def fit(self, outputs: Outputs, y: Ints) -> Self:
@@ -68,10 +83,10 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
         if len(y) and not (y.dtype.kind in "iu" and 0 <= y.min() <= y.max() < n_classes):
             raise DataError(f"fit needs class codes 0 to {n_classes - 1} as labels; got {np.unique(y)[:10]}.")
         self.fallback_ = self._too_little_to_learn_from(outputs, y) if self.needs_fitting else None
-        if self.fallback_:
+        if self.fallback_ and self.warns_of_fallback:
             warnings.warn(
-                f"{type(self).__name__} cannot be learned: {self.fallback_}. Softmax is used instead; more validation "
-                "labels, or a larger calibration_fraction, would help.",
+                f"{type(self).__name__} cannot be learned: {self.fallback_}. Softmax is used instead; "
+                f"{self._what_would_help()} would help.",
                 CalibrationWarning,
                 stacklevel=2,
             )
@@ -97,6 +112,13 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
 
     def check_parameters(self) -> None:
         """Raise ``ConfigurationError`` if a parameter cannot work; called before anybody is asked for a label."""
+
+    def _what_would_help(self) -> str:
+        return (
+            "more training labels"
+            if self.training_folds
+            else "more validation labels, or a larger calibration_fraction,"
+        )
 
     @staticmethod
     def _too_little_to_learn_from(outputs: Outputs, y: Ints) -> str | None:

@@ -11,6 +11,7 @@ from torch import nn
 
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.confidence.colander_objective import Objective, Points, StackedPoints, confidence_in_predicted
+from labelsieve.confidence.evidence import evidence_columns
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.devices import kernels, members_that_pay, own_randomness, resolve_device
@@ -35,7 +36,10 @@ class Colander(ConfidenceFunction):
     anchor: ``"temperature"`` puts the temperature-scaled logits inside the softmax, starts W₂ at 0, and lets one more
         output s(z) raise or lower the predicted class alone, g = softmax(logits / T + W₂ tanh(W₁ z) + s(z) · e_ŷ)[ŷ];
         learning then begins at a good score. None is the printed form. docs/methods.md has what each part brings.
-    features: ``"concat"`` for z as above, ``"logits"`` or ``"prelogits"`` for one half of it.
+    features: ``"concat"`` for z as above, ``"logits"`` or ``"prelogits"`` for one half of it, ``"evidence"`` for the
+        columns of ``Evidence``.
+    folds: as in ``Evidence``, and for ``features="evidence"`` alone: what other features mean differs between the
+        classifiers of the folds.
     per_class: one threshold per class, or one for all.
     standardise: z to zero mean and unit variance over the calibration points.
     early_stopping: share of the calibration points kept aside to choose the epoch, and ``patience`` the number of
@@ -50,7 +54,8 @@ class Colander(ConfidenceFunction):
         alpha: float = 10.0,
         penalty: float = 5.0,
         anchor: Literal["temperature"] | None = "temperature",
-        features: Literal["concat", "logits", "prelogits"] = "concat",
+        features: Literal["concat", "logits", "prelogits", "evidence"] = "concat",
+        folds: int = 0,
         per_class: bool = True,
         standardise: bool = True,
         epochs: int = 500,
@@ -68,6 +73,7 @@ class Colander(ConfidenceFunction):
         self.penalty = penalty
         self.anchor = anchor
         self.features = features
+        self.folds = folds
         self.per_class = per_class
         self.standardise = standardise
         self.epochs = epochs
@@ -82,8 +88,15 @@ class Colander(ConfidenceFunction):
         self.random_state = random_state
 
     def check_parameters(self) -> None:
-        if self.features not in ("concat", "logits", "prelogits"):
-            raise ConfigurationError(f"features must be 'concat', 'logits' or 'prelogits'; got {self.features!r}.")
+        if self.features not in ("concat", "logits", "prelogits", "evidence"):
+            raise ConfigurationError(
+                f"features must be 'concat', 'logits', 'prelogits' or 'evidence'; got {self.features!r}."
+            )
+        if self.folds and (self.features != "evidence" or self.folds < 2):
+            raise ConfigurationError(
+                f"folds must be 0, or with features='evidence' a whole number from 2 on; got {self.folds!r} with "
+                f"features={self.features!r}."
+            )
         if self.anchor not in ("temperature", None):
             raise ConfigurationError(f"anchor must be 'temperature' or None; got {self.anchor!r}.")
         if self.early_stopping is not None and not 0 < self.early_stopping < 1:
@@ -93,6 +106,10 @@ class Colander(ConfidenceFunction):
         if self.precision not in ("full", "tf32"):
             raise ConfigurationError(f"precision must be 'full' or 'tf32'; got {self.precision!r}.")
         resolve_device(self.device)
+
+    @property
+    def training_folds(self) -> int:
+        return self.folds
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
         self._fit_stack([self], [outputs], [y])
@@ -192,9 +209,14 @@ class Colander(ConfidenceFunction):
 
     def _inputs(self, outputs: Outputs) -> Floats:
         """z, and columns of zeros up to a width that GPUs multiply fastest."""
-        parts = {"logits": [outputs.logits], "prelogits": [outputs.features]}
+        if self.features == "evidence":
+            parts = [evidence_columns(outputs)]
+        else:
+            parts = {"logits": [outputs.logits], "prelogits": [outputs.features]}.get(
+                self.features, [outputs.logits, outputs.features]
+            )
         padding = np.zeros((len(outputs), -self._width(outputs) % _ALIGNED), dtype=outputs.logits.dtype)
-        return np.concatenate([*parts.get(self.features, [outputs.logits, outputs.features]), padding], axis=1)
+        return np.concatenate([*parts, padding], axis=1)
 
     def _centre_and_spread(self, z: Floats) -> tuple[Floats, Floats]:
         if not self.standardise:
@@ -213,4 +235,11 @@ class Colander(ConfidenceFunction):
 
     def _width(self, outputs: Outputs) -> int:
         k, d = int(outputs.logits.shape[1]), int(outputs.features.shape[1])
+        if self.features == "evidence":
+            return int(evidence_columns(outputs[:1]).shape[1])
         return {"logits": k, "prelogits": d, "concat": k + d}[self.features]
+
+
+def colander_on_evidence() -> Colander:
+    """Colander's objective on the columns of ``Evidence``, learned from training points as that is."""
+    return Colander(features="evidence", folds=4)

@@ -30,7 +30,7 @@ def autolabel(
     batch_size: int | None = None,
     classifier: Any = "auto",
     training: Any = "vanilla",
-    confidence: Any = "softmax",
+    confidence: Any = "auto",
     thresholds: Any = "certified",
     query: Any = "margin-random",
     calibration_fraction: float = 0.5,
@@ -56,7 +56,8 @@ def autolabel(
     train_budget, validation_budget: how many human labels may be asked for, to learn and to check.
     seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None.
     classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters.
-    calibration_fraction: share of the validation points a fitted confidence function learns from (ν).
+    calibration_fraction: share of the validation points a fitted confidence function learns from (ν); those that learn
+        from training points, ``"auto"`` among them, leave all to the thresholds.
     validation: (X, y) held out up front, outside the pool; otherwise drawn from the pool and asked for.
     validation_reuse: a rule that certifies uses each validation label once. ``"fresh"`` draws the labels of a test from
         what is left of the pool; ``"folds"`` deals labels that are there at the start into one part per test and thins

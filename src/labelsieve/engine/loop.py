@@ -28,7 +28,7 @@ from labelsieve.engine.validation import ValidationPlan
 from labelsieve.errors import OneClassError, UnseenClassWarning
 from labelsieve.queries.base import Selection
 from labelsieve.seeding import generator, integer_seed
-from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, Outputs, RoundReport
+from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, Outputs, RoundReport, joined
 
 
 class Loop:
@@ -101,6 +101,7 @@ class Loop:
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=model.fingerprint(),
             confidence_fallback=None,
+            confidence_choice=None,
             seconds=time.perf_counter() - started,
             held_out=HeldOutScores(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)),
         )
@@ -146,13 +147,18 @@ class Loop:
         validation, waiting = self._held_out_now_and_later()
         seed = self._settings.random_state
         is_calibration = self._methods.calibration_mask(self._settings, len(validation), seed, number)
-        confidence = yield from self._fitted_confidence(model, validation[is_calibration], number)
+        if self._methods.confidence.training_folds:
+            confidence = yield from self._cross_fitted_confidence(training, x_train, number)
+        else:
+            confidence = yield from self._fitted_confidence(model, validation[is_calibration], number)
         rows = state.unlabelled()
         scored, held_out_scored, waiting_scored = yield from self._scores(
             [rows, validation, waiting], model, confidence
         )
         evidence = self._threshold_evidence(held_out_scored, validation, ~is_calibration)
-        thresholds = self._thresholds(evidence, scored, waiting_scored, seen)
+        everything = np.concatenate([scored.score, held_out_scored.score, waiting_scored.score])
+        expected = confidence.expected_coverage(everything, self._settings.tolerance)
+        thresholds = self._thresholds(evidence, scored, waiting_scored, seen, expected)
         accepted = scored.score >= thresholds[scored.predicted]
         in_region = held_out_scored.score >= thresholds[held_out_scored.predicted]
         waits_on = ~(waiting_scored.score >= thresholds[waiting_scored.predicted])
@@ -182,6 +188,7 @@ class Loop:
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=fingerprint,
             confidence_fallback=confidence.fallback_,
+            confidence_choice=confidence.choice_,
             seconds=time.perf_counter() - started,
             held_out=evidence,
         )
@@ -243,6 +250,30 @@ class Loop:
         )
         return fitted
 
+    def _cross_fitted_confidence(
+        self, training: Ints, x_train: Array, number: int
+    ) -> Generator[Request, Any, ConfidenceFunction]:
+        """Learned from the training points, each predicted by a classifier trained without it."""
+        labels, folds = self._ledger.state.label[training], self._methods.confidence.training_folds
+        fold_of = generator(self._settings.random_state, "folds of training points", number).permutation(
+            np.arange(len(training)) % folds
+        )
+        said, known = [], []
+        for fold in range(folds):
+            others, rows = fold_of != fold, np.flatnonzero(fold_of == fold)
+            if len(np.unique(labels[others])) < 2:  # nothing to tell apart
+                continue
+            model: Classifier = yield self._training_request(training[others], x_train[others], number)
+            said.append(model.outputs(x_train[rows]))
+            known.append(labels[rows])
+        fitted: ConfidenceFunction = yield FitConfidence(
+            self._methods.confidence,
+            joined(said) if said else _nothing(self._n_outputs()),
+            np.concatenate(known) if known else labels[:0],
+            self._seed("confidence", number),
+        )
+        return fitted
+
     def _n_outputs(self) -> int:
         """Classes of the model. Those nobody has declared are counted up to the highest with a training label: what
         held-out labels name must not shape the model they are about to judge."""
@@ -251,7 +282,14 @@ class Loop:
             return len(state.classes)
         return int(state.label[state.training()].max()) + 1
 
-    def _thresholds(self, evidence: HeldOutScores, scored: PoolScores, waiting: PoolScores, seen: Bools) -> Floats:
+    def _thresholds(
+        self,
+        evidence: HeldOutScores,
+        scored: PoolScores,
+        waiting: PoolScores,
+        seen: Bools,
+        expected_coverage: float | None,
+    ) -> Floats:
         """By the rule, for the classes the model has seen: it never labels another by machine."""
         return self._methods.thresholds.estimate(
             evidence.scores,
@@ -262,6 +300,7 @@ class Loop:
             pool_predicted=np.concatenate([scored.predicted, waiting.predicted]),
             n_waiting=len(waiting.score),
             may_label=seen,
+            expected_coverage=expected_coverage,
         )
 
     def _next_question(
@@ -411,8 +450,30 @@ class Loop:
         return self._all_points.take(points)
 
     def _training_request(self, training: Ints, x_train: Array, number: int) -> TrainClassifier:
-        state, seed = self._ledger.state, self._seed("classifier", number)
-        return TrainClassifier(self._methods.classifier, x_train, state.label[training], self._n_outputs(), seed)
+        state, classifier = self._ledger.state, self._methods.classifier
+        return TrainClassifier(
+            classifier,
+            x_train,
+            state.label[training],
+            self._n_outputs(),
+            self._seed("classifier", number),
+            self._unlabelled(training, classifier.unlabelled_wanted, number),
+        )
+
+    def _unlabelled(self, training: Ints, n: int, number: int) -> Array | None:
+        """At most so many points to learn from without their labels, for a classifier that wants some.
+
+        Drawn among all points that do not train, whatever else they are for: what is left of the pool, what was
+        labelled by machine, and held-out points, used, in use or waiting. A model that had seen the inputs of the pool
+        alone would be surer of the pool's points than of held-out ones, these would no longer tell how often it is
+        wrong in the pool, and a certificate would be void. Drawn on equal terms, both stay exchangeable.
+        """
+        if not n:
+            return None
+        others = np.setdiff1d(np.arange(len(self._ledger.state.label)), training, assume_unique=True)
+        rng = generator(self._settings.random_state, "unlabelled", number)
+        drawn = rng.choice(others, size=min(n, len(others)), replace=False)
+        return self._points(drawn[self._all_points.reading_order(drawn)])
 
     def _seed(self, purpose: str, number: int) -> int:
         return integer_seed(self._settings.random_state, purpose, number)

@@ -33,8 +33,11 @@ class Methods:
     query: Query
 
     def n_calibration(self, settings: RunSettings, n_validation: int) -> int:
-        """A confidence function that needs no fitting leaves all validation points to the thresholds."""
-        return round(settings.calibration_fraction * n_validation) if self.confidence.needs_fitting else 0
+        """A confidence function that needs no fitting, or learns from training points, leaves all validation points to
+        the thresholds."""
+        if not self.confidence.needs_fitting or self.confidence.training_folds:
+            return 0
+        return round(settings.calibration_fraction * n_validation)
 
     def calibration_mask(self, settings: RunSettings, n_validation: int, seed: int, round_number: int) -> Bools:
         """Which of the validation points of a round a confidence function learns from."""
@@ -102,7 +105,7 @@ def compose(
     """Names and instances as methods for this pool, these settings and this device."""
     return Methods(
         classifier=_on_device(_trained_by(_classifier(classifier, pool), training), device),
-        confidence=_on_device(_method("confidence", confidence, ConfidenceFunction), device),
+        confidence=_with_promise(_on_device(_method("confidence", confidence, ConfidenceFunction), device), settings),
         thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
@@ -174,16 +177,17 @@ def _on_device(method: Any, device: str) -> Any:
     return clone(method).set_params(device=device) if method.get_params().get("device") == "auto" else method
 
 
-def _with_promise(rule: ThresholdRule, settings: RunSettings) -> ThresholdRule:
-    """The rule works at the run's tolerance, and at each test's share of its delta."""
+def _with_promise(method: Any, settings: RunSettings) -> Any:
+    """A copy that works at the run's tolerance, and at each test's share of its delta, if it wants to know them."""
     wanted = {"tolerance": settings.tolerance, "delta": settings.delta}
-    given = rule.get_params(deep=False)
+    given = method.get_params(deep=False)
+    if not wanted.keys() & given.keys():
+        return method
     for name, value in wanted.items():
         if given.get(name) not in (None, value):
             raise ConfigurationError(
-                f"The threshold rule was made for {name}={given[name]}, the run for {name}={value}. "
-                "Leave it out of the rule, or give both the same."
+                f"{type(method).__name__} was made for {name}={given[name]}, the run for {name}={value}. "
+                "Leave it out there, or give both the same."
             )
     wanted["delta"] /= settings.certified_rounds
-    adjusted: ThresholdRule = clone(rule).set_params(**{name: value for name, value in wanted.items() if name in given})
-    return adjusted
+    return clone(method).set_params(**{name: value for name, value in wanted.items() if name in given})

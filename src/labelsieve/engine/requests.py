@@ -38,9 +38,12 @@ class TrainClassifier:
     y: Ints
     n_classes: int
     seed: int
+    unlabelled: Array | None = None
+    """Points without labels, for a classifier that wants some."""
 
     def perform(self, progress: Callable[[float], None]) -> Classifier:
-        return self.unfitted().fit(self.x, self.y, self.n_classes, seed=self.seed, progress=progress)
+        wanted = {} if self.unlabelled is None else {"unlabelled": self.unlabelled}
+        return self.unfitted().fit(self.x, self.y, self.n_classes, seed=self.seed, progress=progress, **wanted)
 
     def unfitted(self) -> Classifier:
         """A classifier of this request's own."""

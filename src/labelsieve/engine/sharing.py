@@ -46,6 +46,7 @@ def _same(one: Step, other: Step) -> bool:
                 and _same_method(one.classifier, other.classifier)
                 and np.array_equal(one.y, other.y)
                 and np.array_equal(one.x, other.x)
+                and np.array_equal(one.unlabelled, other.unlabelled)  # type: ignore[arg-type]
             )
         case ScorePool(), ScorePool():
             return (

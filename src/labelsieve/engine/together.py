@@ -82,6 +82,8 @@ def _as_one(requests: Sequence[Any]) -> list[Any]:
 
 def _stack_key(request: Fit) -> Hashable:
     if isinstance(request, TrainClassifier):
+        if request.unlabelled is not None:  # stacks learn from labelled points alone
+            return None
         return request.classifier.stack_key(request.x, request.n_classes)
     return request.confidence.stack_key(request.outputs)
 

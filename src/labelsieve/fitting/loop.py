@@ -21,6 +21,7 @@ def minimise(
     seeds: Sequence[int],
     device: torch.device,
     after_epoch: Callable[[int], bool],
+    after_step: Callable[[], None] | None = None,
     repeats_exactly: bool = False,
 ) -> None:
     """Take ``epochs`` passes over shuffled batches (one full batch for None), one shuffle of its own per member.
@@ -28,15 +29,21 @@ def minimise(
     ``take_gradients`` gets rows (m, b) and leaves the gradients of all members' losses where the optimiser finds them.
     The learning rate falls as half a cosine over ``cosine_period`` epochs. The optimiser is given a closure, so that
     one which looks twice at a batch needs no loop of its own. ``after_epoch`` is told how many epochs are done and
-    returns True to go on. ``repeats_exactly``: each step does the same operations on tensors that stay in place, so
-    that a GPU may record one and replay it.
+    returns True to go on; ``after_step`` is called whenever the weights have moved. ``repeats_exactly``: each step does
+    the same operations on tensors that stay in place, so that a GPU may record one and replay it.
     """
     # By hand, since torch's schedulers and their optimiser keep each other, and the GPU's memory, alive.
     first_rates = [float(group["lr"]) for group in optimiser.param_groups]
-    step = RepeatedStep(
+    move = RepeatedStep(
         lambda rows: optimiser.step(lambda: take_gradients(rows)),  # type: ignore[arg-type, return-value]
         recordable=repeats_exactly and device.type == "cuda",
     )
+
+    def step(rows: torch.Tensor) -> None:
+        move(rows)
+        if after_step is not None:
+            after_step()
+
     shuffles = [torch.Generator().manual_seed(seed) for seed in seeds]
     everything = torch.arange(n_points).repeat(len(seeds), 1).to(device)
     for epoch in range(epochs):

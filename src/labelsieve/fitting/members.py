@@ -19,6 +19,7 @@ class OptimiserSettings:
     learning_rate: float
     weight_decay: float
     momentum: float = 0.0
+    nesterov: bool = False
 
 
 def neighbours_first(settings: Sequence[OptimiserSettings], *parts: Sequence[Any]) -> list[list[Any]]:
@@ -45,7 +46,9 @@ def parameter_groups(
             "members": slice(start, end),
             "position": position,
         }
-        groups.append(group | ({"momentum": wanted.momentum} if wanted.momentum else {}))
+        if wanted.momentum:  # optimisers other than SGD know nothing of it
+            group |= {"momentum": wanted.momentum, "nesterov": wanted.nesterov}
+        groups.append(group)
         start = end
     return groups
 

@@ -69,6 +69,7 @@ def _round(row: RoundSummary) -> dict[str, Any]:
         "queried_next": report.queried_next,
         "model_fingerprint": report.model_fingerprint,
         "confidence_fallback": report.confidence_fallback,
+        "confidence_choice": report.confidence_choice,
         "seconds": report.seconds,
         "coverage_so_far": row.coverage_so_far,
         "thresholds": _finite(report.thresholds),

@@ -20,6 +20,7 @@ class PoolView:
 
     Some may be held out for a later test and get no machine labels; nobody says which. The three counts are of points
     of whatever predicted class: those of this test, those waiting for a later one, and those to be labelled.
+    ``expected_coverage`` is a guess that no held-out label has entered.
     """
 
     scores: Floats
@@ -27,6 +28,7 @@ class PoolView:
     n_held_out: int
     n_waiting: int
     n_to_label: int
+    expected_coverage: float | None
 
 
 class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
@@ -54,12 +56,14 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
         pool_predicted: Ints | None = None,
         n_waiting: int = 0,
         may_label: Bools | None = None,
+        expected_coverage: float | None = None,
     ) -> Floats:
         """Thresholds (k,) from held-out points: their score, predicted class code, and whether that was right.
 
         Some rules also want to know the scores and predicted classes of the pool points the thresholds are for;
         ``n_waiting`` of those are held out for a later test, and the rule is not told which. ``may_label`` (k,) says
-        which classes may have a threshold; all if None.
+        which classes may have a threshold; all if None. ``expected_coverage``: what share of the points to expect at or
+        above the thresholds, by other labels than these; a rule that has to choose where to look first looks there.
         """
         scores = np.asarray(scores, dtype=np.float64)
         predicted = np.asarray(predicted, dtype=np.int64)
@@ -92,7 +96,7 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
             held_out, unseen = may_label[predicted], may_label[pool_predicted]
             scores, predicted, correct = scores[held_out], predicted[held_out], correct[held_out]
             pool_scores, pool_predicted = pool_scores[unseen], pool_predicted[unseen]
-        pool = PoolView(pool_scores, pool_predicted, *counts)
+        pool = PoolView(pool_scores, pool_predicted, *counts, expected_coverage)
         thresholds = self._estimate(scores, predicted, correct, n_classes, self.tolerance, pool)
         return thresholds if may_label is None else np.where(may_label, thresholds, np.inf)
 

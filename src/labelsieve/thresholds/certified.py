@@ -13,9 +13,16 @@ from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.thresholds.base import PoolView, ThresholdRule
 from labelsieve.types import Bools, Floats, Ints
 
-_POINTS_PER_SUPPORT = 4
 _FEW_HELD_OUT = 0.15
 """Share of held-out points below which testing claims about all points costs less than it gains."""
+_FEW_IF_EXPECTED = 0.25
+"""The same if it is known where to begin."""
+_BEGIN_AT = {0.7: 0.4, 0.45: 0.3}
+"""Where to begin, as a part of the expected coverage, and the share of delta for that claim. The second is for
+expectations that were too high; all claims share the rest equally."""
+_CANDIDATES = 20
+_CANDIDATES_IF_EXPECTED = 100
+"""Finer steps lose nothing if the tests begin near the end."""
 _SHARE_FOR_COUNTS = 0.01
 """Share of delta for the case that unusually few of the points above a candidate are to be labelled."""
 _FIRST_TESTED = 2
@@ -31,20 +38,22 @@ class CertifiedRule(ThresholdRule):
 
     In each group of classes, ``candidates`` thresholds are laid at quantiles of the scores of held-out and pool points
     together, which no label enters; groups share delta equally. How the candidates of a group share its part depends
-    on how many of the points are held out, a number known beforehand:
+    on how many of the points are held out and on whether a coverage is expected, by other labels: known beforehand.
 
     - Few: each candidate has a claim that is true or false before the draw, "at most a of the points above it, held out
       or not, are wrong", and the claims are tested from strict to lax by the fallback procedure, in which a claim that
-      passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points.
+      passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points. Where a
+      coverage is expected, most of delta goes to two claims stricter than that; all have equal parts otherwise.
       The same way, with a cautious guess at how many points are to be labelled, if others wait for a later test.
     - Many: the claim is about the pool points directly, which depends on the draw, so each candidate gets an equal
       share of delta (Bonferroni).
 
     Of the candidates that pass, the lowest is taken. docs/guarantees.md has the proofs.
 
-    groups: ``"joint"`` for one threshold over all classes; ``"per-class"`` for one per class, with the classes that are
-        too small for their own share pooled; ``"auto"`` takes per-class only where most classes have several times
-        the points they need. No passing candidate means no threshold: abstain, never guess.
+    candidates: how many; None for 20, and 100 where a coverage is expected and few points are held out.
+    groups: ``"joint"`` for one threshold over all classes, which lets most through, since the promise is about all
+        machine labels together; ``"per-class"`` for a promise about each class, with the classes that are too small for
+        their own share pooled. No passing candidate means no threshold: abstain, never guess.
     """
 
     certifies: ClassVar[bool] = True
@@ -53,8 +62,8 @@ class CertifiedRule(ThresholdRule):
         self,
         tolerance: float | None = None,
         delta: float | None = None,
-        candidates: int = 20,
-        groups: Literal["auto", "joint", "per-class"] = "auto",
+        candidates: int | None = None,
+        groups: Literal["joint", "per-class"] = "joint",
     ) -> None:
         self.tolerance = tolerance
         self.delta = delta
@@ -62,10 +71,10 @@ class CertifiedRule(ThresholdRule):
         self.groups = groups
 
     def check_parameters(self) -> None:
-        if self.groups not in ("auto", "joint", "per-class"):
-            raise ConfigurationError(f"groups must be 'auto', 'joint' or 'per-class'; got {self.groups!r}.")
-        if self.candidates < 1:
-            raise ConfigurationError(f"candidates must be a whole number from 1 on; got {self.candidates!r}.")
+        if self.groups not in ("joint", "per-class"):
+            raise ConfigurationError(f"groups must be 'joint' or 'per-class'; got {self.groups!r}.")
+        if self.candidates is not None and self.candidates < 1:
+            raise ConfigurationError(f"candidates must be a whole number from 1 on, or None; got {self.candidates!r}.")
 
     @property
     def min_support(self) -> int:
@@ -99,21 +108,25 @@ class CertifiedRule(ThresholdRule):
         if not len(scores) or not len(pool_scores):
             return math.inf
         together = np.sort(np.r_[scores, pool_scores])
-        candidates = np.unique(together[(np.arange(self.candidates) * len(together)) // self.candidates])[::-1]
+        sampled, expected = len(scores) / len(together), pool.expected_coverage
+        few = pool.n_waiting > 0 or sampled < (_FEW_HELD_OUT if expected is None else _FEW_IF_EXPECTED)
+        number = self.candidates or (_CANDIDATES if expected is None or not few else _CANDIDATES_IF_EXPECTED)
+        candidates = np.unique(together[(np.arange(number) * len(together)) // number])[::-1]
         points, unseen, errors = (_at_or_above(s, candidates) for s in (scores, pool_scores, scores[~correct]))
-        sampled = len(scores) / len(together)
+        total = points + unseen
+        likely = None if expected is None else expected * len(together)
         if pool.n_waiting:
             for_counts = _SHARE_FOR_COUNTS * delta
-            to_label = _at_least_to_label(points + unseen, pool, for_counts / self.candidates)
+            to_label = _at_least_to_label(total, pool, for_counts / number)
             claims = np.floor(tolerance * to_label).astype(np.int64)
-            passes = _by_fallback(errors, points, points + unseen, claims, sampled, tolerance, delta - for_counts)
-        elif sampled < _FEW_HELD_OUT:
-            claims = np.floor(tolerance * (1 - sampled) * (points + unseen)).astype(np.int64)
-            passes = _by_fallback(errors, points, points + unseen, claims, sampled, tolerance, delta)
+            passes = _by_fallback(errors, points, total, claims, sampled, tolerance, delta - for_counts, likely)
+        elif few:
+            claims = np.floor(tolerance * (1 - sampled) * total).astype(np.int64)
+            passes = _by_fallback(errors, points, total, claims, sampled, tolerance, delta, likely)
             passes &= claims - errors <= tolerance * unseen
         else:
             p_values = unseen_p_value(errors, points, unseen, np.floor(tolerance * unseen))
-            passes = p_values <= delta / self.candidates
+            passes = p_values <= delta / number
         passes &= (unseen > 0) & (points > 0)
         return float(candidates[passes].min()) if passes.any() else math.inf
 
@@ -125,9 +138,7 @@ class CertifiedRule(ThresholdRule):
             return joint
         share_held_out = pool.n_held_out / max(1, pool.n_held_out + pool.n_waiting + pool.n_to_label)
         expected = np.bincount(predicted, minlength=n_classes) * share_held_out
-        support = _support(tolerance, delta / (self.candidates * n_classes))
-        if self.groups == "auto" and np.median(expected) < _POINTS_PER_SUPPORT * support:
-            return joint
+        support = _support(tolerance, delta / ((self.candidates or _CANDIDATES) * n_classes))
         large = expected >= support
         groups = joint + int(large.sum())  # the pooled group comes last
         groups[large] = np.arange(int(large.sum()))
@@ -135,17 +146,30 @@ class CertifiedRule(ThresholdRule):
 
 
 def _by_fallback(
-    errors: Ints, points: Ints, total: Ints, claims: Ints, sampled: float, tolerance: float, delta: float
+    errors: Ints,
+    points: Ints,
+    total: Ints,
+    claims: Ints,
+    sampled: float,
+    tolerance: float,
+    delta: float,
+    likely: float | None,
 ) -> Bools:
     """Which claims pass, from strict candidates to lax.
 
     Each says that at most so many of all points above the candidate are wrong: fixed by the scores, whoever is held
-    out. They are tested from the first that could pass with a few errors (Wiens and Dmitrienko 2005).
+    out. They are tested from the first that could pass with a few errors (Wiens and Dmitrienko 2005). ``likely``: how
+    many points are expected above the last that passes, if that is known.
     """
-    tested = sampled * total >= _FIRST_TESTED * _support(tolerance, delta)
+    tested = np.flatnonzero(sampled * total >= _FIRST_TESTED * _support(tolerance, delta))
+    shares = np.full(len(tested), delta / max(1, len(tested)))
+    if likely is not None and len(tested):
+        shares *= 1 - sum(_BEGIN_AT.values())
+        for part, share in _BEGIN_AT.items():
+            shares[np.abs(total[tested] - part * likely).argmin()] += share * delta
     p_values = np.asarray(hypergeom.cdf(errors, total, np.minimum(claims + 1, total), points))
-    passes, share, handed_on = np.zeros(len(total), dtype=bool), delta / max(1, int(tested.sum())), 0.0
-    for candidate in np.flatnonzero(tested):
+    passes, handed_on = np.zeros(len(total), dtype=bool), 0.0
+    for candidate, share in zip(tested, shares, strict=True):
         level = share + handed_on
         passes[candidate] = p_values[candidate] <= level
         handed_on = level if passes[candidate] else 0.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelsieve.errors import ConfigurationError
-from tests.problems import quick_classifier, striped_images
+from tests.problems import quick_classifier, quick_training, striped_images
 
 
 @pytest.mark.parametrize("network", ["mlp", "lenet"])
@@ -25,3 +25,12 @@ def test_bf16_learns_what_full_precision_learns(network):
 def test_an_unknown_precision_is_refused():
     with pytest.raises(ConfigurationError, match="'full', 'tf32', 'bf16'; got 'half'"):
         quick_classifier("mlp").set_params(precision="half").check(striped_images(2)[0], 3)
+
+
+@pytest.mark.parametrize("training", ["vanilla", "semi-supervised"])
+def test_a_residual_network_learns_in_bf16(training):
+    """Augmentation, batch statistics and the average that teaches included."""
+    (x, y), (unseen, truth) = striped_images(200), striped_images(300, seed=5)
+    classifier = quick_classifier("resnet").with_training(quick_training(training)).set_params(precision="bf16")
+    unlabelled = {"unlabelled": unseen} if classifier.unlabelled_wanted else {}
+    assert (classifier.fit(x, y, 3, seed=0, **unlabelled).outputs(unseen).predicted == truth).mean() > 0.9

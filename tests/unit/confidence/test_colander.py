@@ -102,7 +102,7 @@ def test_features_and_width_of_the_network(features, width):
 
 
 def test_unknown_features():
-    with pytest.raises(ConfigurationError, match="'concat', 'logits' or 'prelogits'; got 'pixels'"):
+    with pytest.raises(ConfigurationError, match="'prelogits' or 'evidence'; got 'pixels'"):
         Colander(features="pixels").fit(*right_and_wrong(100))
 
 

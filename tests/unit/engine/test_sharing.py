@@ -21,12 +21,17 @@ from labelsieve.queries.random import Random
 X, Y = np.arange(12.0).reshape(6, 2), np.array([0, 1, 0, 1, 0, 1])
 
 
-def training(x=X, y=Y, classifier=None, n_classes=2, seed=0):
-    return TrainClassifier(classifier or TorchClassifier(MLP(hidden=(4,))), x, y, n_classes, seed)
+def training(x=X, y=Y, classifier=None, n_classes=2, seed=0, unlabelled=None):
+    return TrainClassifier(classifier or TorchClassifier(MLP(hidden=(4,))), x, y, n_classes, seed, unlabelled)
 
 
 def test_equal_trainings_are_shared():
     assert performed_by({3: training(), 5: training(X.copy(), Y.copy()), 7: training(seed=1)}) == {3: 3, 5: 3, 7: 7}
+
+
+def test_trainings_with_points_without_labels_are_shared_if_these_are_the_same():
+    one, same, other = (training(unlabelled=points) for points in (X, X.copy(), X + 1))
+    assert performed_by({0: one, 1: same, 2: other, 3: training()}) == {0: 0, 1: 0, 2: 2, 3: 3}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,9 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     per_member: ClassVar[tuple[str, ...]] = ()
 
+    wants_unlabelled: ClassVar[bool] = False
+    """Whether it also learns from points without labels; see ``LearnsFromUnlabelled``."""
+
     averages_from: float | None = None
     """Share of the epochs after which the weights are averaged over epochs; None to keep the last ones."""
 
@@ -41,6 +44,29 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
     def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
         """The optimiser of one fit, over ``parameter_groups(weights, settings)``. Its ``step`` gets a closure that
         leaves the gradients with these."""
+
+
+class LearnsFromUnlabelled(TrainTimeMethod):
+    """A train-time method for one network, taught on points without labels by a slow average of itself.
+
+    The engine draws those points (``engine/loop.py``); they come without labels, and none are known here.
+    """
+
+    wants_unlabelled: ClassVar[bool] = True
+
+    n_unlabelled: int
+    """How many points without labels to draw at most."""
+    unlabelled_ratio: int
+    """How many of them to look at for each labelled point of a batch."""
+    average_decay: float
+    """How much of the average stays at each step."""
+    min_steps: int
+    """Fewest steps of a training: few labels make few batches, and there is more to learn than they show."""
+
+    @abstractmethod
+    def unlabelled_loss(self, taught: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """The loss of the network's logits (b, k) of points under strong augmentation, given the logits of the average
+        for the same points under weak augmentation."""
 
 
 def sgd(weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:

@@ -1,0 +1,1 @@
+"""How much can be labelled honestly: the ingredients of high coverage, alone and together (docs/coverage.md)."""

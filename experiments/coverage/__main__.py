@@ -1,0 +1,39 @@
+"""The command line: ``python -m experiments.coverage run|table``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments.coverage import running
+from experiments.paper.datasets import data_folder
+from experiments.paper.store import Store
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m experiments.coverage", description=__doc__)
+    parser.add_argument("--results", type=Path, default=running.RESULTS)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    run = commands.add_parser("run", help="run what has no result yet")
+    run.add_argument("--dataset", default=",".join(running.datasets()))
+    run.add_argument("--variant", default=",".join(running.variants()))
+    run.add_argument("--seeds", default="0,1,2,3,4")
+    run.add_argument("--device", default="auto")
+    commands.add_parser("table", help="write docs/coverage.md and its figures")
+    given = parser.parse_args()
+    store = Store(given.results)
+    if given.command == "run":
+        seeds = [int(seed) for seed in given.seeds.split(",")]
+        running.run(given.dataset.split(","), given.variant.split(","), seeds, store, data_folder(), given.device)
+    else:
+        from experiments.coverage import document
+
+        document.write(store, DOCS)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

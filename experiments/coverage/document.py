@@ -1,0 +1,166 @@
+"""Writes docs/coverage.md and its figure: the words are in coverage.md.j2, the numbers come from the results."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+import numpy as np
+
+from experiments.coverage.running import Dataset, datasets, variants
+from experiments.paper import store as paper_results
+from experiments.paper.configuration import TOLERANCE, protocol
+from experiments.paper.figures import style
+from experiments.paper.store import Record, Store
+
+NAME = "coverage.md"
+FIGURE = "coverage/risk.png"
+DEFAULT = "auto"
+_BEGIN, _END = "<!-- written by `python -m experiments.coverage table` -->\n", "<!-- end -->\n"
+_COLOURS = {
+    "softmax": "#000000",
+    "evidence-from-a-split": "#E69F00",
+    "colander-on-evidence": "#D55E00",
+    "auto": "#0072B2",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All seeds of one variant on one dataset."""
+
+    coverages: tuple[float, ...]
+    errors: tuple[float, ...]
+    right: float
+    augrc: float
+
+    @property
+    def coverage(self) -> float:
+        return statistics.mean(self.coverages)
+
+    @property
+    def error(self) -> float | None:
+        return statistics.mean(self.errors) if self.errors else None
+
+    @property
+    def broken(self) -> int:
+        """Seeds in which more than the tolerance of the machine labels are wrong."""
+        return sum(error > TOLERANCE for error in self.errors)
+
+    def __str__(self) -> str:
+        spread = f" ± {100 * statistics.stdev(self.coverages):.1f}" if len(self.coverages) > 1 else ""
+        error = "–" if self.error is None else f"{100 * self.error:.1f}"
+        held = len(self.coverages) - self.broken
+        return f"{100 * self.coverage:.1f}{spread} @ {error} ({held}/{len(self.coverages)})"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One dataset."""
+
+    dataset: Dataset
+    budget: str
+    cap: float
+    cells: dict[str, Cell]
+    baseline: tuple[str, Cell] | None
+
+    @property
+    def reached(self) -> Cell | None:
+        return self.cells.get(DEFAULT)
+
+
+def write(store: Store, docs: Path) -> None:
+    (docs / NAME).write_text(render(store), encoding="utf-8")
+    readme = docs.parent / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8"), store), encoding="utf-8")
+    draw(store, docs / FIGURE)
+
+
+def render(store: Store) -> str:
+    return _filled("coverage.md.j2", store)
+
+
+def with_table(readme: str, store: Store) -> str:
+    """The text of the README, its first table up to date."""
+    before, begin, rest = readme.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    return f"{before}{begin}{_filled('readme.md.j2', store)}{end}{after}"
+
+
+def _filled(template: str, store: Store) -> str:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    text = (Path(__file__).parent / template).read_text(encoding="utf-8")
+    filled = environment.from_string(text).render(
+        sections=sections(store), variants=list(variants()), figure=FIGURE, default=DEFAULT
+    )
+    return f"{filled}\n"
+
+
+def sections(store: Store) -> list[Section]:
+    return [_section(dataset, store) for dataset in datasets().values()]
+
+
+def _section(dataset: Dataset, store: Store) -> Section:
+    of_paper = protocol(dataset.paper)
+    cells = {}
+    for variant in variants():
+        records = [record for record in store.read("runs", dataset.name) if record["variant"] == variant]
+        if records:
+            cells[variant] = _cell(records)
+    return Section(
+        dataset=dataset,
+        budget=f"{of_paper.train_budget:,} + {of_paper.validation:,} of {of_paper.pool:,}",
+        cap=1 - of_paper.train_budget / of_paper.pool,
+        cells=cells,
+        baseline=_best_of_paper(dataset.paper),
+    )
+
+
+def _cell(records: Sequence[Record]) -> Cell:
+    return Cell(
+        coverages=tuple(record["coverage"] for record in records),
+        errors=tuple(record["error"] for record in records if record["error"] is not None),
+        right=statistics.mean(record["right"] for record in records),
+        augrc=statistics.mean(record["augrc"] for record in records),
+    )
+
+
+def _best_of_paper(name: str) -> tuple[str, Cell] | None:
+    """Of all combinations of the paper, under the same rule and with the same budgets, the one that covers most."""
+    found: dict[str, list[Record]] = {}
+    for record in Store(paper_results.RESULTS).read("runs", name):
+        if record["thresholds"] == "certified" and not record["changes"]:
+            found.setdefault(f"{record['training']} + {record['confidence']}", []).append(record)
+    cells = {
+        method: Cell(
+            tuple(record["coverage"] for record in records),
+            tuple(record["error"] for record in records if record["error"] is not None),
+            0.0,
+            0.0,
+        )
+        for method, records in found.items()
+    }
+    return max(cells.items(), key=lambda item: item[1].coverage) if cells else None
+
+
+def draw(store: Store, path: Path) -> Path:
+    """Error against coverage, on the points the thresholds were set on, averaged over seeds."""
+    drawn = style.figure(5.4)
+    grid = drawn.subplots(2, 2, sharex=True).ravel()
+    for axes, dataset in zip(grid, datasets().values(), strict=True):
+        for variant, colour in _COLOURS.items():
+            curves = [r["risk_curve"] for r in store.read("runs", dataset.name) if r["variant"] == variant]
+            if curves:
+                mean = 100 * np.mean(curves, axis=0)
+                axes.plot(np.arange(1, 1 + len(mean)), mean, color=colour, label=variant, linewidth=1.6)
+        style.mark_tolerance(axes)
+        style.tidy(axes)
+        axes.set_title(dataset.title, fontsize=10, loc="left")
+        axes.set_ylim(bottom=0)
+    drawn.supxlabel("coverage of held-out points, surest first (%)", fontsize=10)
+    drawn.supylabel("error (%)", fontsize=10)
+    grid[1].legend(frameon=False, fontsize=9)
+    return style.save(drawn, path)

@@ -1,0 +1,176 @@
+"""Runs with the paper's pools, validation data and budgets, under the certified rule."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import tomllib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import labelsieve as ls
+from experiments.paper.configuration import TOLERANCE, Protocol, protocol
+from experiments.paper.datasets import Division, Points, division, load
+from experiments.paper.store import Record, Store, key_of
+from labelsieve.confidence.expectation import area_under_risk
+from labelsieve.errors import LabelsieveWarning
+from labelsieve.registry import create
+
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results"
+_DIRECTIONS = 400
+_CURVE_POINTS = 100
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """``features``: what a point is, if not what experiments/paper has. ``better_training``: keywords of ls.autolabel
+    for a classifier that makes more of the labels. ``aim``: coverage to reach."""
+
+    name: str
+    title: str
+    paper: str
+    classifier: str
+    better_training: dict[str, str]
+    features: str | None = None
+    aim: float | None = None
+
+
+def settings() -> dict[str, Any]:
+    return tomllib.loads((FOLDER / "settings.toml").read_text(encoding="utf-8"))
+
+
+def datasets() -> dict[str, Dataset]:
+    return {name: Dataset(name, **own) for name, own in settings()["datasets"].items()}
+
+
+def variants() -> dict[str, dict[str, Any]]:
+    return dict(settings()["variants"])
+
+
+def run(
+    names: Sequence[str], chosen: Sequence[str], seeds: Sequence[int], store: Store, data: Path, device: str
+) -> None:
+    """Run what the store does not have."""
+    for dataset in (datasets()[name] for name in names):
+        of_paper = protocol(dataset.paper)
+        known = {record["key"] for record in store.read("runs", dataset.name)}
+        for seed in seeds:
+            missing = [v for v in chosen if _key(dataset, of_paper, v, seed) not in known]
+            divided = _divided(dataset, of_paper, seed, data) if missing else None
+            for variant in missing:
+                assert divided is not None
+                record = _record(dataset, of_paper, variant, seed, divided, device)
+                store.add("runs", dataset.name, [record])
+                error = "–" if record["error"] is None else f"{record['error']:.1%}"
+                print(
+                    f"{dataset.title}: {variant}, seed {seed}: {record['coverage']:.1%} at an error of {error}, "
+                    f"{record['seconds']:.0f} s",
+                    flush=True,
+                )
+
+
+def _key(dataset: Dataset, of_paper: Protocol, variant: str, seed: int) -> str:
+    sizes = (of_paper.pool, of_paper.validation, of_paper.train_budget)
+    data = {"paper": dataset.paper, "features": dataset.features, "sizes": sizes}
+    return key_of({**data, "keywords": _keywords(dataset, variant), "seed": seed})
+
+
+def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
+    """Of ls.autolabel, with the parameters of the confidence function beside them."""
+    own = {"classifier": dataset.classifier} | variants()[variant]
+    return own | dataset.better_training if own.pop("better_training", False) else own
+
+
+def _record(dataset: Dataset, of_paper: Protocol, variant: str, seed: int, divided: Division, device: str) -> Record:
+    own = _keywords(dataset, variant)
+    confidence = create("confidence", own.pop("confidence")).set_params(**own.pop("parameters", {}))
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelsieveWarning)
+        done = ls.autolabel(
+            divided.pool.x,
+            ls.SimulatedAnnotator(divided.pool.y),
+            validation=(divided.validation.x, divided.validation.y),
+            classes=int(divided.pool.y.max()) + 1,
+            tolerance=TOLERANCE,
+            train_budget=of_paper.train_budget,
+            confidence=confidence,
+            random_state=seed,
+            device=device,
+            progress=False,
+            **own,
+        )
+    found, last = done.evaluate(divided.pool.y), done.rounds[-1]
+    return {
+        "key": _key(dataset, of_paper, variant, seed),
+        "dataset": dataset.name,
+        "variant": variant,
+        "seed": seed,
+        "coverage": round(found.coverage, 6),
+        "error": None if found.error is None else round(found.error, 6),
+        "machine_labels": done.machine_labels,
+        "wrong": len(found.wrong),
+        "human_labels": done.human_labels,
+        "threshold_points": last.threshold_points,
+        "right": round(float(last.held_out.correct.mean()), 6),
+        "augrc": round(area_under_risk(last.held_out.scores, last.held_out.correct), 6),
+        "risk_curve": _risk_curve(last.held_out),
+        "choice": last.confidence_choice,
+        "seconds": round(time.perf_counter() - started, 1),
+        "version": ls.__version__,
+    }
+
+
+def _risk_curve(held_out: Any) -> list[float]:
+    """Error of the surest 1 %, 2 %, ... of the points the thresholds were set on."""
+    errors = np.cumsum(~held_out.correct[np.argsort(-held_out.scores, kind="stable")])
+    taken = np.ceil(np.arange(1, _CURVE_POINTS + 1) / _CURVE_POINTS * len(errors)).astype(int)
+    return [round(float(errors[n - 1] / n), 5) for n in taken]
+
+
+def _divided(dataset: Dataset, of_paper: Protocol, seed: int, data: Path) -> Division:
+    points = load(dataset.paper, data)
+    if dataset.features is None:
+        return division(points, of_paper, seed)
+    rows = division(Points(np.arange(len(points)), points.y), of_paper, seed)
+    both = np.concatenate([rows.pool.x, rows.validation.x]).astype(np.int64)
+    beside = np.hstack([points.x[both].astype(np.float32), _words(data, dataset.paper, tuple(both.tolist()))])
+    return Division(Points(beside[: len(rows.pool)], rows.pool.y), Points(beside[len(rows.pool) :], rows.validation.y))
+
+
+def _words(data: Path, name: str, rows: tuple[int, ...]) -> Any:
+    """The package's own text features, learned from the texts of pool and validation data alike."""
+    from labelsieve.data.embeddings.tf_idf import TfIdf
+
+    texts = _Texts([_posts(data / name)[row] for row in rows])
+    words = TfIdf(texts, sum(map(len, texts.texts)), _DIRECTIONS, lambda *_: None)
+    return np.concatenate(list(words.rows(texts)))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    texts: list[str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def chunks(self, start: int = 0, size: int = 1000) -> Any:
+        for first in range(start, len(self.texts), size):
+            yield self.texts[first : first + size]
+
+
+@cache
+def _posts(folder: Path) -> list[str]:
+    posts = []
+    for part in ("train", "test"):
+        with gzip.open(folder / f"{part}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            posts += [json.loads(line)["text"] for line in lines]
+    return posts
