@@ -72,7 +72,9 @@ def test_books_balance(problem):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)
         try:
-            run = ls.autolabel(x, annotator, classifier=Spy(), validation=held_out, progress=False, **problem)
+            run = ls.autolabel(
+                x, annotator, classifier=Spy(), confidence="softmax", validation=held_out, progress=False, **problem
+            )
         except OneClassError:
             return
 

@@ -45,7 +45,8 @@ def watched_run(n=10**6, n_given=0, **settings):
     given = {"validation": (x[400:], y[400:])} if n_given else {"validation_budget": 120}
     run = ls.autolabel(
         x[:400], ls.SimulatedAnnotator(y[:400]), classes=2, tolerance=0.2, train_budget=40, seed_size=20, batch_size=10,
-        classifier=Watched(LogisticRegression(max_iter=2000), n), progress=False, **given, **settings,
+        classifier=Watched(LogisticRegression(max_iter=2000), n), confidence="softmax", progress=False,
+        **given, **settings,
     )  # fmt: skip
     return run, list(SEEN)
 
