@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments.coverage import document, running
+from experiments.paper.configuration import protocol
 from experiments.paper.datasets import Division, Points
 from experiments.paper.store import Store
 
@@ -26,8 +27,6 @@ def test_the_readme_shows_the_same_numbers() -> None:
 
 
 def test_committed_runs_are_of_todays_settings() -> None:
-    from experiments.paper.configuration import protocol
-
     for dataset in running.datasets().values():
         records = Store(running.RESULTS).read("runs", dataset.name)
         assert records
@@ -44,7 +43,9 @@ def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch:
         y = rng.integers(3, size=n)
         return Points(np.eye(3, 8)[y] * 3 + rng.normal(size=(n, 8)), y)
 
-    monkeypatch.setattr(running, "_divided", lambda *_: Division(points(2300), points(400)))
+    small = protocol("newsgroups20").changed({"train_budget": 120})
+    monkeypatch.setattr(running, "protocol", lambda _: small)
+    monkeypatch.setattr(running, "_divided", lambda *_: Division(points(1500), points(400)))
     store = Store(tmp_path)
     for _ in range(2):  # the second time there is nothing left to do
         running.run(["newsgroups20"], [variant], [0], store, tmp_path, "cpu")
