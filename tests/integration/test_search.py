@@ -484,3 +484,20 @@ def test_a_search_that_was_killed_goes_on_where_it_was(digits, tmp_path):
     resumed = json.loads(command(digits, "--json", "--cache", cache).stdout)
     assert resumed["fits"] <= undisturbed["fits"] - seen
     assert resumed | {"fits": 0} == undisturbed | {"fits": 0}
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"confidence": "auto"}, "Auto learns from training points. Search with confidence='softmax'"),
+        ({"training": "semi-supervised"}, "Search with training='vanilla'"),
+    ],
+)
+def test_what_learns_from_other_points_is_refused(methods, message):
+    x, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300) % 2
+    settings = {"classifier": "embedding", "confidence": "softmax", "progress": False} | methods
+    with pytest.raises(ls.errors.ConfigurationError, match=message):
+        ls.search(
+            x[:100], ls.SimulatedAnnotator(y[:100]), validation=(x[100:200], y[100:200]), hyp=(x[200:], y[200:]),
+            classes=2, train_budget=50, **settings,
+        )  # fmt: skip

@@ -13,7 +13,7 @@ from labelsieve.annotators.base import as_annotator
 from labelsieve.data.classes import declared_classes
 from labelsieve.data.pool import as_pool
 from labelsieve.engine.ledger import Ledger
-from labelsieve.engine.methods import compose
+from labelsieve.engine.methods import Methods, compose
 from labelsieve.engine.opening import given_validation
 from labelsieve.engine.settings import checked_settings
 from labelsieve.errors import ConfigurationError
@@ -112,6 +112,7 @@ def search(
         thresholds=thresholds,
         query="random",
     )
+    _refuse_other_points(methods)
     of_classifier, of_confidence = combinations(grid, methods.classifier, methods.confidence)
     plan = methods.plan(settings, "reuse", is_given=True)
     methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
@@ -147,6 +148,20 @@ def search(
         human_labels=labels.asked,
         fits=phases.fits,
     )
+
+
+def _refuse_other_points(methods: Methods) -> None:
+    """A search trains on a first batch and calibrates on validation points; it has no others to offer."""
+    if methods.confidence.training_folds:
+        raise ConfigurationError(
+            f"A search fits confidence functions on validation points, and {type(methods.confidence).__name__} learns "
+            "from training points. Search with confidence='softmax', and run with what was found for the classifier."
+        )
+    if methods.classifier.unlabelled_wanted:
+        raise ConfigurationError(
+            "A search trains on labelled points alone, and training='semi-supervised' wants others too. Search with "
+            "training='vanilla', and run with what was found."
+        )
 
 
 def _seeds(seeds: Any, random_state: int) -> tuple[int, ...]:
