@@ -316,7 +316,7 @@ class TestCare:
         folder = made(tmp_path / "project", posts)
         config = folder / "labelsieve.toml"
         good = config.read_text()
-        config.write_text(good.replace('confidence = "softmax"', 'confidence = "sotfmax"').replace("0.05", "1.5", 1))
+        config.write_text(good.replace('confidence = "auto"', 'confidence = "sotfmax"').replace("0.05", "1.5", 1))
         with pytest.raises(ProjectError, match=r"labelling\.tolerance.*labelling\.confidence.*softmax"):
             Project(folder)
         config.write_text(good + "[extra]\n")

@@ -10,23 +10,29 @@ from labelsieve.thresholds.base import ThresholdRule
 from tests.statistical.worlds import REPETITIONS, WORLDS, World, allowed_failures
 
 
-def failures(rule: ThresholdRule, world: World, repetitions: int = REPETITIONS) -> tuple[int, float]:
+def failures(
+    rule: ThresholdRule, world: World, repetitions: int = REPETITIONS, expected_coverage: float | None = None
+) -> tuple[int, float]:
     """In how many repetitions the realised error of the machine labels exceeds the tolerance; and mean coverage."""
     failed, coverage = 0, 0.0
     for repetition in range(repetitions):
         held_out, (scores, predicted, correct) = world.draw(np.random.default_rng(repetition))
-        thresholds = rule.estimate(*held_out, world.classes, pool_scores=scores, pool_predicted=predicted)
+        thresholds = rule.estimate(
+            *held_out, world.classes, pool_scores=scores, pool_predicted=predicted, expected_coverage=expected_coverage
+        )
         labelled = scores >= thresholds[predicted]
         failed += bool((~correct[labelled]).sum() > world.tolerance * labelled.sum())
         coverage += labelled.mean() / repetitions
     return failed, coverage
 
 
-@pytest.mark.parametrize("groups", ["joint", "per-class", "auto"])
+@pytest.mark.parametrize(
+    ("groups", "expected_coverage"), [("joint", None), ("per-class", None), ("joint", 0.3), ("joint", 1.0)]
+)
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_realised_error_exceeds_the_tolerance_with_probability_delta_at_most(world, groups):
+def test_realised_error_exceeds_the_tolerance_with_probability_delta_at_most(world, groups, expected_coverage):
     rule = CertifiedRule(tolerance=world.tolerance, delta=world.delta, groups=groups)
-    failed, _ = failures(rule, world)
+    failed, _ = failures(rule, world, expected_coverage=expected_coverage)
     assert failed <= allowed_failures(world.delta)
 
 

@@ -161,7 +161,7 @@ WORLDS["apart"] = apart
 @pytest.mark.parametrize("given", [0, 300])
 def test_a_classifier_misled_by_what_it_saw_without_labels_is_found_out(drawn, labels_some, given):
     """Held-out points were seen as often as the pool's, so they show how often it is wrong: 3 %, or a quarter."""
-    failed, coverage = failures("apart", 100, given=given, classifier=Misled(drawn))
+    failed, coverage = failures("apart", 100, given=given, classifier=Misled(drawn), confidence="softmax")
     assert failed <= allowed_failures(DELTA, 100)
     assert (coverage > 0.5) == labels_some
 
@@ -172,7 +172,7 @@ def test_the_harness_catches_points_without_labels_from_the_pool_alone(monkeypat
         return self._points(rng.choice(self._ledger.state.unlabelled(), size=n, replace=False))
 
     monkeypatch.setattr("labelsieve.engine.loop.Loop._unlabelled", from_the_pool)
-    failed, _ = failures("apart", 20, classifier=Misled(400))
+    failed, _ = failures("apart", 20, classifier=Misled(400), confidence="softmax")
     assert failed > allowed_failures(DELTA, 20)
 
 
