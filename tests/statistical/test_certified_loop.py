@@ -169,9 +169,9 @@ def test_a_classifier_misled_by_what_it_saw_without_labels_is_found_out(drawn, l
 def test_the_harness_catches_points_without_labels_from_the_pool_alone(monkeypatch):
     def from_the_pool(self, training, n, number):
         rng = np.random.default_rng(number)
-        return self._points(rng.choice(self._ledger.state.unlabelled(), size=n, replace=False))
+        return self._points.take(rng.choice(self._ledger.state.unlabelled(), size=n, replace=False))
 
-    monkeypatch.setattr("labelsieve.engine.loop.Loop._unlabelled", from_the_pool)
+    monkeypatch.setattr("labelsieve.engine.modelling.Modelling._unlabelled", from_the_pool)
     failed, _ = failures("apart", 20, classifier=Misled(400), confidence="softmax")
     assert failed > allowed_failures(DELTA, 20)
 

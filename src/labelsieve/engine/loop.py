@@ -17,9 +17,10 @@ from labelsieve.data.pool import Pool
 from labelsieve.engine.entries import Asked, Assigned, MachineLabelled, Retired, Role, RoundClosed
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.methods import Methods
+from labelsieve.engine.modelling import Modelling
 from labelsieve.engine.points import Points
 from labelsieve.engine.progress import Observer
-from labelsieve.engine.requests import AskHumans, FitConfidence, Request, ScorePool, TrainClassifier
+from labelsieve.engine.requests import AskHumans, Request, ScorePool
 from labelsieve.engine.scoring import PoolScores
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.stopping import reason_to_stop
@@ -27,8 +28,8 @@ from labelsieve.engine.thinning import select_and_thin
 from labelsieve.engine.validation import ValidationPlan
 from labelsieve.errors import OneClassError, UnseenClassWarning
 from labelsieve.queries.base import Selection
-from labelsieve.seeding import generator, integer_seed
-from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, Outputs, RoundReport, joined
+from labelsieve.seeding import generator
+from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, RoundReport
 
 
 class Loop:
@@ -50,7 +51,7 @@ class Loop:
         classes_declared: bool,
     ) -> None:
         self._all_points = Points(pool, given_validation, settings.random_state)
-        self._classes_declared = classes_declared
+        self._modelling = Modelling(self._all_points, methods, settings, ledger, classes_declared)
         self._methods = methods
         self._settings = settings
         self._plan = plan
@@ -115,8 +116,8 @@ class Loop:
         state = self._ledger.state
         training, rest = state.training(), state.unlabelled()
         self._observer.round_started(number, len(training))
-        x_train = self._points(training)
-        model: Classifier = yield self._training_request(training, x_train, number)
+        x_train = self._all_points.take(training)
+        model: Classifier = yield self._modelling.training_request(training, x_train, number)
         held_out = state.validation()
         waiting = held_out if self._plan.kind == "folds" else held_out[:0]
         of_rest, of_waiting = yield from self._scores([rest, waiting], model, Softmax())
@@ -140,17 +141,15 @@ class Loop:
         self._observer.round_started(number, len(training))
         seen = self._training_classes()
         self._warn_of_unseen(seen)
-        x_train = self._points(training)
-        model: Classifier = yield self._training_request(training, x_train, number)
+        x_train = self._all_points.take(training)
+        model: Classifier = yield self._modelling.training_request(training, x_train, number)
         fingerprint = model.fingerprint()
 
         validation, waiting = self._held_out_now_and_later()
         seed = self._settings.random_state
         is_calibration = self._methods.calibration_mask(self._settings, len(validation), seed, number)
-        if self._methods.confidence.training_folds:
-            confidence = yield from self._cross_fitted_confidence(training, x_train, number)
-        else:
-            confidence = yield from self._fitted_confidence(model, validation[is_calibration], number)
+        calibration = validation[is_calibration]
+        confidence = yield from self._modelling.confidence(model, training, x_train, calibration, number)
         rows = state.unlabelled()
         scored, held_out_scored, waiting_scored = yield from self._scores(
             [rows, validation, waiting], model, confidence
@@ -193,7 +192,7 @@ class Loop:
             held_out=evidence,
         )
         self._ledger.append(
-            Assigned(number, Role.CALIBRATION, validation[is_calibration]),
+            Assigned(number, Role.CALIBRATION, calibration),
             Assigned(number, Role.THRESHOLD, validation[~is_calibration]),
             MachineLabelled(
                 number,
@@ -235,52 +234,6 @@ class Loop:
             PoolScores(scored.predicted[here], scored.score[here], scored.query_summary[here])
             for here in np.split(back, ends[:-1])
         ]
-
-    def _fitted_confidence(
-        self, model: Classifier, calibration: Ints, number: int
-    ) -> Generator[Request, Any, ConfidenceFunction]:
-        """Learned from the calibration points whose class the model knows."""
-        labels = self._ledger.state.label[calibration]
-        known = labels < self._n_outputs()
-        fitted: ConfidenceFunction = yield FitConfidence(
-            self._methods.confidence,
-            model.outputs(self._points(calibration[known])) if known.any() else _nothing(self._n_outputs()),
-            labels[known],
-            self._seed("confidence", number),
-        )
-        return fitted
-
-    def _cross_fitted_confidence(
-        self, training: Ints, x_train: Array, number: int
-    ) -> Generator[Request, Any, ConfidenceFunction]:
-        """Learned from the training points, each predicted by a classifier trained without it."""
-        labels, folds = self._ledger.state.label[training], self._methods.confidence.training_folds
-        fold_of = generator(self._settings.random_state, "folds of training points", number).permutation(
-            np.arange(len(training)) % folds
-        )
-        said, known = [], []
-        for fold in range(folds):
-            others, rows = fold_of != fold, np.flatnonzero(fold_of == fold)
-            if len(np.unique(labels[others])) < 2:  # nothing to tell apart
-                continue
-            model: Classifier = yield self._training_request(training[others], x_train[others], number)
-            said.append(model.outputs(x_train[rows]))
-            known.append(labels[rows])
-        fitted: ConfidenceFunction = yield FitConfidence(
-            self._methods.confidence,
-            joined(said) if said else _nothing(self._n_outputs()),
-            np.concatenate(known) if known else labels[:0],
-            self._seed("confidence", number),
-        )
-        return fitted
-
-    def _n_outputs(self) -> int:
-        """Classes of the model. Those nobody has declared are counted up to the highest with a training label: what
-        held-out labels name must not shape the model they are about to judge."""
-        state = self._ledger.state
-        if self._classes_declared:
-            return len(state.classes)
-        return int(state.label[state.training()].max()) + 1
 
     def _thresholds(
         self,
@@ -445,39 +398,3 @@ class Loop:
                 UnseenClassWarning,
                 stacklevel=2,
             )
-
-    def _points(self, points: Ints) -> Array:
-        return self._all_points.take(points)
-
-    def _training_request(self, training: Ints, x_train: Array, number: int) -> TrainClassifier:
-        state, classifier = self._ledger.state, self._methods.classifier
-        return TrainClassifier(
-            classifier,
-            x_train,
-            state.label[training],
-            self._n_outputs(),
-            self._seed("classifier", number),
-            self._unlabelled(training, classifier.unlabelled_wanted, number),
-        )
-
-    def _unlabelled(self, training: Ints, n: int, number: int) -> Array | None:
-        """At most so many points to learn from without their labels, for a classifier that wants some.
-
-        Drawn among all points that do not train, whatever else they are for: what is left of the pool, what was
-        labelled by machine, and held-out points, used, in use or waiting. A model that had seen the inputs of the pool
-        alone would be surer of the pool's points than of held-out ones, these would no longer tell how often it is
-        wrong in the pool, and a certificate would be void. Drawn on equal terms, both stay exchangeable.
-        """
-        if not n:
-            return None
-        others = np.setdiff1d(np.arange(len(self._ledger.state.label)), training, assume_unique=True)
-        rng = generator(self._settings.random_state, "unlabelled", number)
-        drawn = rng.choice(others, size=min(n, len(others)), replace=False)
-        return self._points(drawn[self._all_points.reading_order(drawn)])
-
-    def _seed(self, purpose: str, number: int) -> int:
-        return integer_seed(self._settings.random_state, purpose, number)
-
-
-def _nothing(n_outputs: int) -> Outputs:
-    return Outputs(np.empty((0, n_outputs)), np.empty((0, 0)))
