@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from labelsieve import registry
 from labelsieve.confidence import Colander, ConfidenceFunction, Softmax
+from labelsieve.expectation import coverage_at
 from labelsieve.types import Outputs
 
 PRINTED = {
@@ -45,13 +46,6 @@ RECIPES: dict[str, ConfidenceFunction] = {
     "the default with one joint threshold": Colander(per_class=False),
     "**the default**": Colander(),
 }
-
-
-def coverage_at(error: float, scores: np.ndarray, right: np.ndarray) -> float:
-    """Largest share of points from the top down among which at most this share is wrong."""
-    best_first = right[np.argsort(-scores, kind="stable")]
-    passes = np.cumsum(~best_first) / np.arange(1, len(right) + 1) <= error
-    return float((np.flatnonzero(passes).max() + 1) / len(right)) if passes.any() else 0.0
 
 
 Problem = tuple[Outputs, np.ndarray, Outputs, np.ndarray]

@@ -17,6 +17,7 @@ from experiments.paper.configuration import protocol
 from experiments.paper.datasets import load, search_division
 from labelsieve import registry
 from labelsieve.classifiers import Classifier
+from labelsieve.expectation import coverage_at
 
 SEEDS = range(5)
 CASES = {
@@ -29,13 +30,6 @@ CASES = {
         ("lenet", "semi-supervised", 500),
     ],
 }  # fmt: skip
-
-
-def coverage_at(error: float, scores: np.ndarray, right: np.ndarray) -> float:
-    """Largest share of points, best scores first, of which at most that share is wrong."""
-    wrong = np.cumsum(~right[np.argsort(-scores, kind="stable")])
-    allowed = np.flatnonzero(wrong <= error * np.arange(1, len(right) + 1))
-    return float((allowed[-1] + 1) / len(right)) if len(allowed) else 0.0
 
 
 def measured(classifier: Classifier, x: np.ndarray, y: np.ndarray, n: int, seed: int) -> tuple[float, ...]:

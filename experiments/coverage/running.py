@@ -19,8 +19,8 @@ import labelsieve as ls
 from experiments.paper.configuration import TOLERANCE, Protocol, protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.store import Record, Store, key_of
-from labelsieve.confidence.expectation import area_under_risk
 from labelsieve.errors import LabelsieveWarning
+from labelsieve.expectation import area_under_risk
 from labelsieve.registry import create
 
 FOLDER = Path(__file__).parent

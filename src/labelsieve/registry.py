@@ -56,6 +56,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "margin-random": "labelsieve.queries.margin_random:MarginRandom",
         "entropy": "labelsieve.queries.entropy:Entropy",
         "least-confidence": "labelsieve.queries.least_confidence:LeastConfidence",
+        "near-threshold": "labelsieve.queries.near_threshold:NearThreshold",
         "coreset": "labelsieve.queries.coreset:Coreset",
     },
 }

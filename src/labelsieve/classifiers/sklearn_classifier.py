@@ -13,6 +13,7 @@ from labelsieve.classifiers.base import Classifier, Progress, flattened
 from labelsieve.classifiers.label_spreading import MOST_UNLABELLED, LabelSpreading
 from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.errors import ConfigurationError
+from labelsieve.fitting.threads import threads_for
 from labelsieve.types import Array, Floats, Ints, Outputs
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ class SklearnClassifier(Classifier):
             for name, value in estimator.get_params().items()
             if (name == "random_state" or name.endswith("__random_state")) and value is None
         }
-        self.estimator_ = estimator.set_params(**unset).fit(rows, y)
+        with threads_for(rows.size * n_classes):
+            self.estimator_ = estimator.set_params(**unset).fit(rows, y)
         taught = [repr(self.estimator), rows, y, seed]
         self.spreading_ = None
         if self.training is not None:

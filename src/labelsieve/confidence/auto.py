@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from labelsieve.confidence.base import ConfidenceFunction, top_probability
 from labelsieve.confidence.evidence import Evidence
-from labelsieve.confidence.expectation import area_under_risk, coverage_at, coverage_expected_at
+from labelsieve.expectation import area_under_risk, coverage_at, coverage_expected_at
+from labelsieve.fitting.threads import threads_for
 from labelsieve.types import Bools, Floats, Ints, Outputs
 
 _SURE = 1e-12
@@ -57,7 +58,8 @@ class Auto(ConfidenceFunction):
         judged = {name: _merit(scores, right, tolerance) for name, scores in unseen.items()}
         chosen = max(judged, key=lambda name: judged[name])  # softmax, if they are equal
         self.evidence_ = evidence.fit(outputs, y) if chosen == "evidence" else None
-        self.calibration_ = LogisticRegression().fit(_log_odds(unseen["softmax"]), right)
+        with threads_for(len(y)):
+            self.calibration_ = LogisticRegression().fit(_log_odds(unseen["softmax"]), right)
         coverages = " and ".join(f"{100 * coverage:.1f} % with {name}" for name, (coverage, _) in judged.items())
         self.choice_ = (
             f"{chosen}. Of the {len(y):,} training points, each judged by a model that had not seen it, {coverages} "

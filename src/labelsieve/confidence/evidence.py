@@ -10,8 +10,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelsieve.confidence.base import ConfidenceFunction
-from labelsieve.confidence.expectation import coverage_expected_at
 from labelsieve.errors import ConfigurationError
+from labelsieve.expectation import coverage_expected_at
+from labelsieve.fitting.threads import threads_for
 from labelsieve.types import Bools, Floats, Ints, Outputs
 
 _SURE = 1e-9
@@ -65,7 +66,8 @@ class Evidence(ConfidenceFunction):
         return scores
 
     def _fitted(self, columns: Floats, right: Bools) -> Pipeline:
-        return make_pipeline(StandardScaler(), LogisticRegression(C=self.strength)).fit(columns, right)
+        with threads_for(columns.size):
+            return make_pipeline(StandardScaler(), LogisticRegression(C=self.strength)).fit(columns, right)
 
 
 def _probability(model: Pipeline, columns: Floats) -> Floats:

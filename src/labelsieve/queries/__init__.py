@@ -6,6 +6,7 @@ from labelsieve.queries.entropy import Entropy
 from labelsieve.queries.least_confidence import LeastConfidence
 from labelsieve.queries.margin import Margin
 from labelsieve.queries.margin_random import MarginRandom
+from labelsieve.queries.near_threshold import NearThreshold
 from labelsieve.queries.random import Random
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "LeastConfidence",
     "Margin",
     "MarginRandom",
+    "NearThreshold",
     "Query",
     "Random",
     "Selection",

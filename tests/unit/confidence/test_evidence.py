@@ -7,8 +7,8 @@ import pytest
 
 from labelsieve.confidence import Auto, Evidence
 from labelsieve.confidence.evidence import evidence_columns
-from labelsieve.confidence.expectation import area_under_risk, coverage_at, coverage_expected_at
 from labelsieve.errors import ConfigurationError
+from labelsieve.expectation import area_under_risk, coverage_at, coverage_expected_at
 from labelsieve.types import Outputs, joined
 
 

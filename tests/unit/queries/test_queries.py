@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelsieve.errors import ConfigurationError
-from labelsieve.queries import Coreset, Entropy, LeastConfidence, Margin, MarginRandom, Random
+from labelsieve.queries import Coreset, Entropy, LeastConfidence, Margin, MarginRandom, NearThreshold, Random
 from labelsieve.queries.base import lowest
 from labelsieve.types import Outputs
 
@@ -72,3 +72,20 @@ def test_lowest_keeps_ties_in_order():
 def test_impossible_sizes(n):
     with pytest.raises(ConfigurationError, match="1 to 4"):
         Margin().select(np.arange(4.0), np.empty(0), n, rng())
+
+
+def test_near_threshold_draws_from_those_next_under_it():
+    # The 60 surest are let through: 50 without a mistake, and 10 of which 3 may be wrong in all, 5 % of 60.
+    sure = np.concatenate([np.full(50, 1.0), np.full(10, 0.7), np.linspace(0.6, 0.2, 40)])
+    shuffled = rng().permutation(100)
+    seen = set()
+    for seed in range(50):
+        selection = NearThreshold(window=1.5).select(sure[shuffled], np.empty(0), 10, np.random.default_rng(seed))
+        assert selection.probabilities == pytest.approx(10 / 15)
+        seen |= set(shuffled[selection.rows].tolist())
+    assert seen == set(range(60, 75))
+
+
+def test_near_threshold_takes_the_least_sure_where_all_are_let_through():
+    selection = NearThreshold().select(np.linspace(1, 0.99, 20), np.empty(0), 3, rng())
+    assert set(selection.rows.tolist()) <= set(range(14, 20))
