@@ -8,7 +8,7 @@ import time
 import tomllib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,16 +31,26 @@ _CURVE_POINTS = 100
 
 @dataclass(frozen=True)
 class Dataset:
-    """``features``: what a point is, if not what experiments/paper has. ``better_training``: keywords of ls.autolabel
-    for a classifier that makes more of the labels. ``aim``: coverage to reach."""
+    """``classifier``: the paper's for images, the product's for features. ``default``: the variant the product takes
+    unless told otherwise. ``features``: what a point is, if not what experiments/paper has. ``better_network`` and
+    ``semi_supervised``: keywords for variants that want them. ``parameters``: of methods, by name, where they are not
+    the package's own. ``aim``: coverage to reach."""
 
     name: str
     title: str
     paper: str
     classifier: str
-    better_training: dict[str, str]
+    default: str
     features: str | None = None
+    better_network: dict[str, Any] = field(default_factory=dict)
+    semi_supervised: dict[str, Any] = field(default_factory=lambda: {"training": "semi-supervised"})
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     aim: float | None = None
+
+    def has(self, variant: str) -> bool:
+        """Not those that only differ by a better network, where there is none."""
+        wanted = variants()[variant]
+        return bool(self.better_network) or "better_network" not in wanted or "semi_supervised" in wanted
 
 
 def settings() -> dict[str, Any]:
@@ -63,7 +73,7 @@ def run(
         of_paper = protocol(dataset.paper)
         known = {record["key"] for record in store.read("runs", dataset.name)}
         for seed in seeds:
-            missing = [v for v in chosen if _key(dataset, of_paper, v, seed) not in known]
+            missing = [v for v in chosen if dataset.has(v) and _key(dataset, of_paper, v, seed) not in known]
             divided = _divided(dataset, of_paper, seed, data) if missing else None
             for variant in missing:
                 assert divided is not None
@@ -84,14 +94,29 @@ def _key(dataset: Dataset, of_paper: Protocol, variant: str, seed: int) -> str:
 
 
 def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
-    """Of ls.autolabel, with the parameters of the confidence function beside them."""
+    """Of ls.autolabel; beside them the parameters of methods, and shares of the train budget: what is spent of it, and
+    what of that in the first batch."""
     own = {"classifier": dataset.classifier} | variants()[variant]
-    return own | dataset.better_training if own.pop("better_training", False) else own
+    if own.pop("better_network", False):
+        own |= dataset.better_network
+    if own.pop("semi_supervised", False):
+        own |= dataset.semi_supervised
+    used = {
+        name: dataset.parameters[name] for name in own.values() if isinstance(name, str) and name in dataset.parameters
+    }
+    return own | ({"of_methods": used} if used else {})
 
 
 def _record(dataset: Dataset, of_paper: Protocol, variant: str, seed: int, divided: Division, device: str) -> Record:
     own = _keywords(dataset, variant)
-    confidence = create("confidence", own.pop("confidence")).set_params(**own.pop("parameters", {}))
+    of_methods = own.pop("of_methods", {})
+    of_methods[own["confidence"]] = own.pop("parameters", {})
+    for group in ("classifier", "training", "confidence"):
+        if of_methods.get(own.get(group)):
+            own[group] = create(group, own[group]).set_params(**of_methods[own[group]])
+    train_budget = round(own.pop("train_share", 1) * of_paper.train_budget)
+    if "first_share" in own:
+        own["seed_size"] = round(own.pop("first_share") * train_budget)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)
@@ -101,8 +126,7 @@ def _record(dataset: Dataset, of_paper: Protocol, variant: str, seed: int, divid
             validation=(divided.validation.x, divided.validation.y),
             classes=int(divided.pool.y.max()) + 1,
             tolerance=TOLERANCE,
-            train_budget=of_paper.train_budget,
-            confidence=confidence,
+            train_budget=train_budget,
             random_state=seed,
             device=device,
             progress=False,
