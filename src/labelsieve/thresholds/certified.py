@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,16 +14,19 @@ from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.thresholds.base import PoolView, ThresholdRule
 from labelsieve.types import Bools, Floats, Ints
 
-_FEW_HELD_OUT = 0.15
-"""Share of held-out points below which testing claims about all points costs less than it gains."""
-_FEW_IF_EXPECTED = 0.25
-"""The same if it is known where to begin."""
+_MOST_HELD_OUT = 0.5
+"""Share of held-out points above which claims about all points cost more than testing them in order gains."""
 _BEGIN_AT = {0.7: 0.4, 0.45: 0.3}
 """Where to begin, as a part of the expected coverage, and the share of delta for that claim. The second is for
 expectations that were too high; all claims share the rest equally."""
-_CANDIDATES = 20
-_CANDIDATES_IF_EXPECTED = 100
-"""Finer steps lose nothing if the tests begin near the end."""
+_CANDIDATES, _CANDIDATES_IF_EXPECTED, _MOST_CANDIDATES = 20, 100, 200
+"""Finer steps lose little if the tests begin near the end, or if held-out points are many."""
+_POINTS_PER_CANDIDATE = 80
+_DEVIATIONS = 3
+"""At the lowest threshold that passes, held-out errors lie hardly more standard deviations than this below what the
+tolerance allows."""
+_SHARE_FOR_FEWER_ERRORS = 0.1
+"""Share of delta for the case that they do."""
 _SHARE_FOR_COUNTS = 0.01
 """Share of delta for the case that unusually few of the points above a candidate are to be labelled."""
 _FIRST_TESTED = 2
@@ -40,17 +44,18 @@ class CertifiedRule(ThresholdRule):
     together, which no label enters; groups share delta equally. How the candidates of a group share its part depends
     on how many of the points are held out and on whether a coverage is expected, by other labels: known beforehand.
 
-    - Few: each candidate has a claim that is true or false before the draw, "at most a of the points above it, held out
-      or not, are wrong", and the claims are tested from strict to lax by the fallback procedure, in which a claim that
-      passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points. Where a
-      coverage is expected, most of delta goes to two claims stricter than that; all have equal parts otherwise.
+    - At most half: each candidate has a claim that is true or false before the draw, "at most a of the points above it,
+      held out or not, are wrong", and the claims are tested from strict to lax by the fallback procedure, in which a
+      claim that passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points.
+      Where a coverage is expected, most of delta goes to two claims stricter than that; all have equal parts otherwise.
       The same way, with a cautious guess at how many points are to be labelled, if others wait for a later test.
-    - Many: the claim is about the pool points directly, which depends on the draw, so each candidate gets an equal
+    - More: the claim is about the pool points directly, which depends on the draw, so each candidate gets an equal
       share of delta (Bonferroni).
 
     Of the candidates that pass, the lowest is taken. docs/guarantees.md has the proofs.
 
-    candidates: how many; None for 20, and 100 where a coverage is expected and few points are held out.
+    candidates: how many; None for one in 80 held-out points, at least 20, or 100 where a coverage is expected, and at
+        most 200; 20 where most points are held out.
     groups: ``"joint"`` for one threshold over all classes, which lets most through, since the promise is about all
         machine labels together; ``"per-class"`` for a promise about each class, with the classes that are too small for
         their own share pooled. No passing candidate means no threshold: abstain, never guess.
@@ -109,21 +114,26 @@ class CertifiedRule(ThresholdRule):
             return math.inf
         together = np.sort(np.r_[scores, pool_scores])
         sampled, expected = len(scores) / len(together), pool.expected_coverage
-        few = pool.n_waiting > 0 or sampled < (_FEW_HELD_OUT if expected is None else _FEW_IF_EXPECTED)
-        number = self.candidates or (_CANDIDATES if expected is None or not few else _CANDIDATES_IF_EXPECTED)
+        in_order = pool.n_waiting > 0 or sampled <= _MOST_HELD_OUT
+        number = self.candidates or (_candidates_for(len(scores), expected) if in_order else _CANDIDATES)
         candidates = np.unique(together[(np.arange(number) * len(together)) // number])[::-1]
         points, unseen, errors = (_at_or_above(s, candidates) for s in (scores, pool_scores, scores[~correct]))
         total = points + unseen
-        likely = None if expected is None else expected * len(together)
+        order = _Order(sampled * total, _FIRST_TESTED * _support(tolerance, delta), expected)
         if pool.n_waiting:
             for_counts = _SHARE_FOR_COUNTS * delta
             to_label = _at_least_to_label(total, pool, for_counts / number)
             claims = np.floor(tolerance * to_label).astype(np.int64)
-            passes = _by_fallback(errors, points, total, claims, sampled, tolerance, delta - for_counts, likely)
-        elif few:
-            claims = np.floor(tolerance * (1 - sampled) * total).astype(np.int64)
-            passes = _by_fallback(errors, points, total, claims, sampled, tolerance, delta, likely)
-            passes &= claims - errors <= tolerance * unseen
+            passes = order.passes(_p_values(errors, points, total, claims), delta - for_counts)
+        elif in_order:
+            passes = np.zeros(len(candidates), dtype=bool)
+            for found, share in (
+                (_usual_errors(sampled * total, tolerance), 1 - _SHARE_FOR_FEWER_ERRORS),
+                (0, _SHARE_FOR_FEWER_ERRORS),
+            ):
+                claims = np.floor(tolerance * (1 - sampled) * total + found).astype(np.int64)
+                bounded = claims - errors <= tolerance * unseen
+                passes |= bounded & order.passes(_p_values(errors, points, total, claims), share * delta)
         else:
             p_values = unseen_p_value(errors, points, unseen, np.floor(tolerance * unseen))
             passes = p_values <= delta / number
@@ -145,35 +155,55 @@ class CertifiedRule(ThresholdRule):
         return groups
 
 
-def _by_fallback(
-    errors: Ints,
-    points: Ints,
-    total: Ints,
-    claims: Ints,
-    sampled: float,
-    tolerance: float,
-    delta: float,
-    likely: float | None,
-) -> Bools:
-    """Which claims pass, from strict candidates to lax.
+def _candidates_for(n_held_out: int, expected: float | None) -> int:
+    fewest = _CANDIDATES if expected is None else _CANDIDATES_IF_EXPECTED
+    return min(max(fewest, n_held_out // _POINTS_PER_CANDIDATE), _MOST_CANDIDATES)
 
-    Each says that at most so many of all points above the candidate are wrong: fixed by the scores, whoever is held
-    out. They are tested from the first that could pass with a few errors (Wiens and Dmitrienko 2005). ``likely``: how
-    many points are expected above the last that passes, if that is known.
+
+def _usual_errors(held_out: Floats, tolerance: float) -> Floats:
+    """Fewest errors usually found among so many held-out points where the tests end."""
+    allowed = tolerance * held_out
+    return np.asarray(np.maximum(0.0, allowed - _DEVIATIONS * np.sqrt(allowed * (1 - tolerance))))
+
+
+def _p_values(errors: Ints, points: Ints, total: Ints, claims: Ints) -> Floats:
+    """Of claims that at most so many of all points above a candidate are wrong: fixed by the scores, whoever is held
+    out."""
+    return np.asarray(hypergeom.cdf(errors, total, np.minimum(claims + 1, total), points))
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """Claims tested from strict candidates to lax, by the fallback procedure (Wiens and Dmitrienko 2005).
+
+    held_out: how many held-out points may be expected above each candidate, by the scores alone.
+    first: how many the first one tested has.
+    expected: coverage at the last one that passes, if that is known.
     """
-    tested = np.flatnonzero(sampled * total >= _FIRST_TESTED * _support(tolerance, delta))
-    shares = np.full(len(tested), delta / max(1, len(tested)))
-    if likely is not None and len(tested):
-        shares *= 1 - sum(_BEGIN_AT.values())
-        for part, share in _BEGIN_AT.items():
-            shares[np.abs(total[tested] - part * likely).argmin()] += share * delta
-    p_values = np.asarray(hypergeom.cdf(errors, total, np.minimum(claims + 1, total), points))
-    passes, handed_on = np.zeros(len(total), dtype=bool), 0.0
-    for candidate, share in zip(tested, shares, strict=True):
-        level = share + handed_on
-        passes[candidate] = p_values[candidate] <= level
-        handed_on = level if passes[candidate] else 0.0
-    return passes
+
+    held_out: Floats
+    first: int
+    expected: float | None
+
+    def passes(self, p_values: Floats, delta: float) -> Bools:
+        """Which claims pass."""
+        passes, handed_on = np.zeros(len(p_values), dtype=bool), 0.0
+        tested = np.flatnonzero(self.held_out >= self.first)
+        for candidate, share in zip(tested, self._shares(tested), strict=True):
+            level = share * delta + handed_on
+            passes[candidate] = p_values[candidate] <= level
+            handed_on = level if passes[candidate] else 0.0
+        return passes
+
+    def _shares(self, tested: Ints) -> Floats:
+        """Of delta, for each of them."""
+        shares = np.full(len(tested), 1 / max(1, len(tested)))
+        if self.expected is not None and len(tested):
+            shares *= 1 - sum(_BEGIN_AT.values())
+            likely = self.expected * self.held_out.max()
+            for part, share in _BEGIN_AT.items():
+                shares[np.abs(self.held_out[tested] - part * likely).argmin()] += share
+        return shares
 
 
 def _at_least_to_label(total: Ints, pool: PoolView, delta: float) -> Floats:
