@@ -59,7 +59,9 @@ def asking_pays(so_far: Sequence[Estimate], batch: int) -> bool:
         return False
     present = so_far[-1].train_points
     since_half, before = _between(so_far, present / 2, present), _between(so_far, present / 4, present / 2)
-    return min(len(since_half), len(before)) < _FEWEST or median(since_half) > median(before)
+    if min(len(since_half), len(before)) < _FEWEST or not median(since_half):
+        return True
+    return median(since_half) > median(before)
 
 
 def _between(so_far: Sequence[Estimate], more_than: float, at_most: float) -> list[float]:

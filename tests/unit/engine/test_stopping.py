@@ -9,7 +9,7 @@ from labelsieve.engine.stopping import Estimate, asking_pays, reason_to_stop
 BATCH = 50
 
 
-def made(*machine_labels, first=100, within_reach=1000):
+def made(*machine_labels, first=100, within_reach=2000):
     """One estimate per batch."""
     return [
         Estimate(first + BATCH * number, labels, within_reach - BATCH * number)
@@ -23,13 +23,14 @@ def test_before_anything_is_known_it_pays():
 
 
 def test_it_pays_until_a_perfect_model_could_not_make_up_for_the_points_of_a_batch():
-    assert asking_pays(made(949), BATCH)
-    assert not asking_pays(made(950), BATCH)
-    assert asking_pays(made(950), 10)
+    assert asking_pays(made(1949), BATCH)
+    assert not asking_pays(made(1950), BATCH)
+    assert asking_pays(made(1950), 10)
 
 
 def test_while_nothing_is_expected_only_more_labels_can_help():
     assert asking_pays(made(*[0.0] * 20), BATCH)
+    assert asking_pays(made(*[0.0] * 19, 500), BATCH)
 
 
 def test_an_estimate_that_rises_goes_on_rising():
