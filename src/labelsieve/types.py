@@ -129,7 +129,8 @@ class RoundReport:
     """What one round did. Counts are of points; ``thresholds`` has one entry per class, infinity for none.
 
     ``confidence_fallback``: why softmax stood in for the confidence function, if it did. ``confidence_choice``: what
-    an automatic one chose, and why.
+    an automatic one chose, and why. ``expected_machine_labels``: how many points of the pool the run could label in
+    all, by its training labels, if it asked for no more of them; None if it did not estimate that.
     """
 
     number: int
@@ -146,3 +147,4 @@ class RoundReport:
     confidence_choice: str | None
     seconds: float
     held_out: HeldOutScores = field(repr=False)
+    expected_machine_labels: float | None = None

@@ -84,6 +84,25 @@ def _status(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+def test_a_project_may_stop_asking_early(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path, 900, "--stop-early")
+    assert main(["run", str(folder), "--simulate", "topic"]) == 0
+    with Project(folder) as project:
+        assert project.so_far().rounds[-1].train_points < project.config.labelling.train_budget
+        assert project.status().machine_labels > 400
+
+
+def test_stopping_early_by_a_function_that_expects_nothing_is_refused_before_features(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made(tmp_path, 900, "--stop-early")
+    config = folder / "labelsieve.toml"
+    config.write_text(config.read_text().replace('confidence = "auto"', 'confidence = "softmax"'))
+    assert main(["run", str(folder)]) == 2
+    assert "stop_early needs a confidence function" in capsys.readouterr().err
+    assert not list((folder / "features").iterdir())
+
+
 @pytest.mark.parametrize(
     ("settings", "needed"),
     [

@@ -75,17 +75,26 @@ def test_queries(query, classifier):
     assert_no_leak(classifier=quick_classifier(classifier), query=query)
 
 
+@pytest.mark.parametrize("stop_early", [False, True])
 @pytest.mark.parametrize("thresholds", registry.BUILT_IN["thresholds"])
-def test_threshold_rules(thresholds):
-    x, y = striped_images(400)
+def test_threshold_rules(thresholds, stop_early):
+    x, y = striped_images(500)
     annotator = ls.SimulatedAnnotator(y)
-    settings = {"train_budget": 50, "validation_budget": 150, "thresholds": thresholds, "progress": False, "classes": 3}
+    settings = {
+        "train_budget": 90, "seed_size": 30, "batch_size": 10, "validation_budget": 200, "thresholds": thresholds,
+        "stop_early": stop_early, "progress": False, "classes": 3,
+    }  # fmt: skip
     run = ls.autolabel(x, annotator, classifier="logistic", **settings)
     scrambled = np.full(len(y), 77)
     scrambled[annotator.asked] = y[annotator.asked]
     again = ls.autolabel(x, ls.SimulatedAnnotator(scrambled), classifier="logistic", **settings)
     assert_frame_equal(run.labels, again.labels)
     assert run.machine_labels > 50
+    assert [report.expected_machine_labels for report in run.rounds] == [
+        report.expected_machine_labels for report in again.rounds
+    ]
+    if stop_early:
+        assert run.rounds[-1].train_points < 90
 
 
 def test_the_test_has_teeth():

@@ -98,6 +98,17 @@ def test_certified(settings):
     assert coverage > 0.1
 
 
+@pytest.mark.parametrize("given", [0, 300])
+def test_certified_when_asking_may_stop_early(given):
+    """Most of these runs do, with 20 to 110 labels."""
+    failed, coverage = failures(
+        repetitions=200, thresholds="certified", confidence="auto", query="random", tolerance=0.13, train_budget=120,
+        stop_early=True, given=given,
+    )  # fmt: skip
+    assert failed <= allowed_failures(DELTA, 200)
+    assert coverage > 0.5
+
+
 def test_the_harness_catches_the_papers_rule():
     """Few validation points per class, which is where it trusts eleven without an error."""
     failed, _ = failures(thresholds="paper", repetitions=200, tolerance=0.02, validation_budget=100)

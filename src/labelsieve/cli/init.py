@@ -19,6 +19,7 @@ _LABELLING = {
     "delta": "delta",
     "train_budget": "train_budget",
     "validation_budget": "validation_budget",
+    "stop_early": "stop_early",
     "seed": "random_state",
 }
 """Options, and the keys of the file they stand for."""

@@ -75,6 +75,12 @@ def _add_init(commands: Any) -> None:
         ("seed", "another seed draws other points (default: 0)"),
     ):
         init.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    init.add_argument(
+        "--stop-early",
+        action="store_const",
+        const=True,
+        help="ask for no more labels to learn from once that no longer pays",
+    )
 
 
 def _add(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:

@@ -38,6 +38,7 @@ def autolabel(
     validation_reuse: str = "auto",
     certified_rounds: int = 1,
     max_rounds: int | None = None,
+    stop_early: bool = False,
     label_rest: bool = False,
     ledger: Ledger | Run | None = None,
     random_state: int = 0,
@@ -65,6 +66,8 @@ def autolabel(
         all of them in every round, for comparison, and certifies nothing.
     certified_rounds: in how many of the last rounds thresholds are certified; they share delta and the validation
         budget. One, at the end, with the best model, is usually the best use of both.
+    stop_early: ask for no more training labels once a further batch is not expected to add machine labels; see
+        docs/methods.md. Needs a confidence function that learns from training points, as ``"auto"`` does.
     label_rest: ask humans for whatever is left in the end.
     ledger: a ledger or run to continue, for example after an annotator raised (``error.ledger``). Give an empty
         ``ls.Ledger()`` to keep hold of all answers even if the process is interrupted from the keyboard.

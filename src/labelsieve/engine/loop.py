@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,26 @@ from labelsieve.engine.progress import Observer
 from labelsieve.engine.requests import AskHumans, Request, ScorePool
 from labelsieve.engine.scoring import PoolScores
 from labelsieve.engine.settings import RunSettings
-from labelsieve.engine.stopping import reason_to_stop
+from labelsieve.engine.standing import Standing
+from labelsieve.engine.stopping import Estimate, Prospects, reason_to_stop
 from labelsieve.engine.thinning import select_and_thin
 from labelsieve.engine.validation import ValidationPlan
 from labelsieve.errors import OneClassError, UnseenClassWarning
 from labelsieve.queries.base import Selection
 from labelsieve.seeding import generator
 from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, RoundReport
+
+
+class View(NamedTuple):
+    """A model, and what it says about the points without labels and about validation points that wait."""
+
+    model: Classifier
+    confidence: ConfidenceFunction
+    x_train: Array
+    rest: Ints
+    waiting: Ints
+    of_rest: PoolScores
+    of_waiting: PoolScores
 
 
 class Loop:
@@ -52,6 +65,8 @@ class Loop:
     ) -> None:
         self._all_points = Points(pool, given_validation, settings.random_state)
         self._modelling = Modelling(self._all_points, methods, settings, ledger, classes_declared)
+        self._standing = Standing(ledger, settings, plan)
+        self._prospects = Prospects(self._modelling, self._standing, settings, plan, ledger)
         self._methods = methods
         self._settings = settings
         self._plan = plan
@@ -66,12 +81,13 @@ class Loop:
         if not self._ledger.state.asked_for(Role.TRAIN):
             yield from self._ask_at_random(Role.TRAIN, self._settings.seed_size, "seed batch")
         while (reason := self._reason_to_stop()) is None:
-            if self._training_classes().sum() < 2:
+            if self._standing.training_classes().sum() < 2:
                 yield from self._look_for_a_second_class()
-            elif self._untrained_labels() and self._plan.tests(self._batches_to_come(), self._tests_done()):
+            elif self._standing.untrained_labels() and self._standing.tests_now():
                 yield from self._ask_fresh_validation()
+                self._announce_round()
                 yield from self._labelling_round()
-            elif self._untrained_labels():
+            elif self._standing.untrained_labels():
                 yield from self._learning_round()
             else:
                 yield from self._ask_after_the_last_round()
@@ -80,16 +96,25 @@ class Loop:
         return reason
 
     def _ask_fresh_validation(self) -> Generator[Request, Any, None]:
-        number = self._ledger.state.rounds_closed + 1
-        n = min(self._plan.per_test, len(self._ledger.state.unlabelled()))
-        if self._plan.kind == "fresh" and n and not self._fresh_validation_asked():
+        number, n = self._ledger.state.rounds_closed + 1, self._standing.fresh_validation_to_ask()
+        if n:
             yield from self._ask_at_random(Role.VALIDATION, n, f"validation for round {number}", number)
 
     def _learning_round(self) -> Generator[Request, Any, None]:
-        """A round that only trains and asks: nothing is labelled by machine."""
+        """A round that only trains and asks: nothing is labelled by machine. If asking on is not expected to pay, it
+        becomes the round that tests; no validation label is there to have a say in that."""
         state, started = self._ledger.state, time.perf_counter()
         number = state.rounds_closed + 1
-        model, asked, thinned = yield from self._train_and_choose(number)
+        self._announce_round()
+        view = yield from self._trained_and_scored(number)
+        left = len(view.rest) - self._standing.fresh_validation_to_ask()
+        estimate = self._prospects.estimate(view.confidence, [view.of_rest, view.of_waiting], 0, left)
+        if not self._prospects.asking_pays(estimate):
+            spent = time.perf_counter() - started
+            yield from self._ask_fresh_validation()
+            yield from self._labelling_round((view.model, view.confidence), spent)
+            return
+        asked, thinned = self._question_without_machine_labels(number, view, estimate)
         report = RoundReport(
             number=number,
             train_points=len(state.training()),
@@ -100,56 +125,68 @@ class Loop:
             retired_validation=len(thinned),
             remaining=len(state.unlabelled()),
             queried_next=0 if asked is None else len(asked.points),
-            model_fingerprint=model.fingerprint(),
+            model_fingerprint=view.model.fingerprint(),
             confidence_fallback=None,
             confidence_choice=None,
             seconds=time.perf_counter() - started,
             held_out=HeldOutScores(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)),
+            expected_machine_labels=estimate.machine_labels,
         )
         self._ledger.append(Retired(number, thinned), RoundClosed(report), *([] if asked is None else [asked]))
         self._observer.round_closed(report)
         yield from self._answers_to_pending()
 
-    def _train_and_choose(self, number: int) -> Generator[Request, Any, tuple[Classifier, Asked | None, Ints]]:
-        """The model of this round, the question that follows from it when nothing is labelled by machine, and the
-        validation points to give up for it."""
+    def _trained_and_scored(self, number: int) -> Generator[Request, Any, View]:
+        """The model of this round and what it says. Scores are learned only if they are to say whether asking pays."""
         state = self._ledger.state
-        training, rest = state.training(), state.unlabelled()
-        self._observer.round_started(number, len(training))
+        training, rest, held_out = state.training(), state.unlabelled(), state.validation()
         x_train = self._all_points.take(training)
         model: Classifier = yield self._modelling.training_request(training, x_train, number)
-        held_out = state.validation()
+        confidence: ConfidenceFunction = Softmax()
+        if self._settings.stop_early:
+            confidence = yield from self._modelling.confidence(model, training, x_train, held_out[:0], number)
         waiting = held_out if self._plan.kind == "folds" else held_out[:0]
-        of_rest, of_waiting = yield from self._scores([rest, waiting], model, Softmax())
-        asked, thinned = self._next_question(
-            number,
-            rest,
-            of_rest.query_summary,
-            waiting,
-            of_waiting.query_summary,
-            model,
-            x_train,
-            len(held_out),
-            self._tests_done(),
-        )
-        return model, asked, thinned
+        of_rest, of_waiting = yield from self._scores([rest, waiting], model, confidence)
+        return View(model, confidence, x_train, rest, waiting, of_rest, of_waiting)
 
-    def _labelling_round(self) -> Generator[Request, Any, None]:
+    def _question_without_machine_labels(
+        self, number: int, view: View, estimate: Estimate | None = None
+    ) -> tuple[Asked | None, Ints]:
+        """What to ask next when nothing is labelled by machine, and the validation points to give up for it."""
+        return self._next_question(
+            number,
+            view.rest,
+            view.of_rest.query_summary,
+            view.waiting,
+            view.of_waiting.query_summary,
+            view.model,
+            view.x_train,
+            len(self._ledger.state.validation()),
+            self._standing.tests_done(),
+            estimate,
+        )
+
+    def _labelling_round(
+        self, fitted: tuple[Classifier, ConfidenceFunction] | None = None, spent: float = 0.0
+    ) -> Generator[Request, Any, None]:
+        """``fitted``: classifier and confidence function of this round, if ``spent`` seconds went into them already."""
         state, started = self._ledger.state, time.perf_counter()
         number = state.rounds_closed + 1
         training = state.training()
-        self._observer.round_started(number, len(training))
-        seen = self._training_classes()
+        seen = self._standing.training_classes()
         self._warn_of_unseen(seen)
         x_train = self._all_points.take(training)
-        model: Classifier = yield self._modelling.training_request(training, x_train, number)
-        fingerprint = model.fingerprint()
 
         validation, waiting = self._held_out_now_and_later()
         seed = self._settings.random_state
         is_calibration = self._methods.calibration_mask(self._settings, len(validation), seed, number)
         calibration = validation[is_calibration]
-        confidence = yield from self._modelling.confidence(model, training, x_train, calibration, number)
+        if fitted is None:
+            model: Classifier = yield self._modelling.training_request(training, x_train, number)
+            confidence = yield from self._modelling.confidence(model, training, x_train, calibration, number)
+        else:
+            model, confidence = fitted
+        fingerprint = model.fingerprint()
         rows = state.unlabelled()
         scored, held_out_scored, waiting_scored = yield from self._scores(
             [rows, validation, waiting], model, confidence
@@ -162,6 +199,10 @@ class Loop:
         in_region = held_out_scored.score >= thresholds[held_out_scored.predicted]
         waits_on = ~(waiting_scored.score >= thresholds[waiting_scored.predicted])
         rest, later = rows[~accepted], waiting[waits_on]
+        if self._plan.single_use:  # decided before the test, as labels to check with are asked for afterwards
+            estimate = self._prospects.estimate(confidence, [scored, held_out_scored, waiting_scored], 0, len(rows))
+        else:
+            estimate = self._prospects.estimate(confidence, [scored.at(~accepted)], int(accepted.sum()), len(rest))
         asked, thinned = self._next_question(
             number,
             rest,
@@ -171,7 +212,8 @@ class Loop:
             model,
             x_train,
             len(later) if self._plan.single_use else int((~in_region).sum()),
-            self._tests_done() + 1,
+            self._standing.tests_done() + 1,
+            estimate,
         )
         leaving = validation if self._plan.single_use else validation[in_region]
         retired = np.concatenate([leaving, waiting[~waits_on], thinned])
@@ -188,8 +230,9 @@ class Loop:
             model_fingerprint=fingerprint,
             confidence_fallback=confidence.fallback_,
             confidence_choice=confidence.choice_,
-            seconds=time.perf_counter() - started,
+            seconds=spent + time.perf_counter() - started,
             held_out=evidence,
+            expected_machine_labels=estimate.machine_labels,
         )
         self._ledger.append(
             Assigned(number, Role.CALIBRATION, calibration),
@@ -215,7 +258,7 @@ class Loop:
         validation = state.validation()
         if self._plan.kind != "folds":
             return validation, validation[:0]
-        tests_left = int(self._plan.max_tests) - self._tests_done()
+        tests_left = int(self._plan.max_tests) - self._standing.tests_done()
         rng = generator(self._settings.random_state, "fold", self._ledger.state.rounds_closed + 1)
         order = rng.permutation(len(validation))
         size = math.ceil(len(validation) / tests_left)
@@ -230,10 +273,7 @@ class Loop:
         scored: PoolScores = yield ScorePool(self._all_points, points[order], model, confidence, self._methods.query)
         back = np.argsort(order, kind="stable")
         ends = np.cumsum([len(part) for part in parts])
-        return [
-            PoolScores(scored.predicted[here], scored.score[here], scored.query_summary[here])
-            for here in np.split(back, ends[:-1])
-        ]
+        return [scored.at(here) for here in np.split(back, ends[:-1])]
 
     def _thresholds(
         self,
@@ -267,11 +307,12 @@ class Loop:
         x_train: Array,
         validation_left: int,
         tests: int,
+        estimate: Estimate | None,
     ) -> tuple[Asked | None, Ints]:
         """The next batch by the query strategy, or None if the run ends here; and which waiting validation points to
         give up for it."""
-        n = min(self._settings.batch_size, self._train_budget_left(), len(rest))
-        if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left, tests) is not None:
+        n = min(self._settings.batch_size, self._standing.train_budget_left(), len(rest))
+        if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left, tests, estimate) is not None:
             return None, waiting[:0]
         selection, given_up = select_and_thin(
             self._methods.query,
@@ -287,7 +328,9 @@ class Loop:
         """A run that had ended is given more budget or rounds: train its last model again and ask the question that
         would have followed. No threshold is tried a second time on the same labels."""
         number = self._ledger.state.rounds_closed
-        _, asked, thinned = yield from self._train_and_choose(number)
+        self._observer.round_started(number, len(self._ledger.state.training()))
+        view = yield from self._trained_and_scored(number)
+        asked, thinned = self._question_without_machine_labels(number, view)
         if asked is not None:
             self._ledger.append(Retired(number, thinned), asked)
         yield from self._answers_to_pending()
@@ -295,7 +338,7 @@ class Loop:
     def _look_for_a_second_class(self) -> Generator[Request, Any, None]:
         """A classifier needs two classes: ask on at random until there are, or the budget ends."""
         state = self._ledger.state
-        n = min(self._settings.batch_size, self._train_budget_left(), len(state.unlabelled()))
+        n = min(self._settings.batch_size, self._standing.train_budget_left(), len(state.unlabelled()))
         if n <= 0:
             (only,) = (state.classes[code] for code in np.unique(state.label[state.training()]))
             raise OneClassError(
@@ -333,6 +376,7 @@ class Loop:
         rounds: int | None = None,
         validation_left: int | None = None,
         tests: int | None = None,
+        estimate: Estimate | None = None,
     ) -> str | None:
         """As things stand in the ledger, or as they will stand once the current round is written down."""
         state = self._ledger.state
@@ -341,52 +385,26 @@ class Loop:
         after = state.rounds_closed if rounds is None else rounds
         return reason_to_stop(
             remaining=left,
-            untrained_labels=self._untrained_labels() if untrained_labels is None else untrained_labels,
-            train_budget_left=self._train_budget_left(),
+            untrained_labels=self._standing.untrained_labels() if untrained_labels is None else untrained_labels,
+            train_budget_left=self._standing.train_budget_left(),
             rounds=after,
             max_rounds=self._settings.max_rounds,
+            pays=self._prospects.asking_pays(estimate),
             validation_reason=self._plan.reason_to_stop(
-                self._tests_done() if tests is None else tests,
+                self._standing.tests_done() if tests is None else tests,
                 held_out,
                 left,
-                asked_already=rounds is None and self._fresh_validation_asked(),
+                asked_already=rounds is None and self._standing.fresh_validation_asked(),
             ),
         )
 
-    def _batches_to_come(self) -> int:
-        """How many batches of training labels may follow the round that is about to begin."""
-        batches = math.ceil(self._train_budget_left() / self._settings.batch_size)
-        if self._settings.max_rounds is not None:
-            batches = min(batches, self._settings.max_rounds - self._ledger.state.rounds_closed - 1)
-        return batches
-
-    def _fresh_validation_asked(self) -> bool:
-        """Whether the labels for the test of the next round have been asked for already."""
-        state = self._ledger.state
-        return bool(((state.round_number == state.rounds_closed + 1) & (state.role == Role.VALIDATION)).any())
-
-    def _untrained_labels(self) -> int:
-        """Answers no model has learned from yet."""
-        reports = self._ledger.rounds
-        return len(self._ledger.state.training()) - (reports[-1].train_points if reports else 0)
-
-    def _tests_done(self) -> int:
-        return sum(report.threshold_points > 0 for report in self._ledger.rounds)
-
-    def _train_budget_left(self) -> int:
-        return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)
+    def _announce_round(self) -> None:
+        self._observer.round_started(self._ledger.state.rounds_closed + 1, len(self._ledger.state.training()))
 
     def _threshold_evidence(self, scored: PoolScores, validation: Ints, is_threshold: Bools) -> HeldOutScores:
         predicted = scored.predicted[is_threshold]
         truth = self._ledger.state.label[validation[is_threshold]]
         return HeldOutScores(scored.score[is_threshold], predicted, predicted == truth)
-
-    def _training_classes(self) -> Bools:
-        """Which classes have a training label."""
-        state = self._ledger.state
-        seen = np.zeros(len(state.classes), dtype=bool)
-        seen[state.label[state.training()]] = True
-        return seen
 
     def _warn_of_unseen(self, seen: Bools) -> None:
         unseen = [repr(self._ledger.state.classes[code]) for code in np.flatnonzero(~seen)]

@@ -59,8 +59,27 @@ class Methods:
             )
         min_points = self._min_validation(settings)
         if not self.thresholds.certifies or validation_reuse == "reuse":
-            return reusing(settings, min_points)
-        return single_use("folds" if is_given or validation_reuse == "folds" else "fresh", settings, min_points)
+            plan = reusing(settings, min_points)
+        else:
+            plan = single_use("folds" if is_given or validation_reuse == "folds" else "fresh", settings, min_points)
+        if settings.stop_early:
+            self._refuse_stopping_early(settings, plan)
+        return plan
+
+    def _refuse_stopping_early(self, settings: RunSettings, plan: ValidationPlan) -> None:
+        """Whether to ask on is decided by training labels alone, and by a function that says what it expects."""
+        confidence = type(self.confidence)
+        has_no_idea = confidence.expected_coverage is ConfidenceFunction.expected_coverage
+        if not self.confidence.training_folds or has_no_idea:
+            raise ConfigurationError(
+                "stop_early needs a confidence function that learns from training labels what coverage to expect: "
+                f"'auto' or 'evidence'; got {self.confidence}. Use confidence='auto', or leave stop_early out."
+            )
+        if plan.single_use and plan.max_tests > 1:
+            raise ConfigurationError(
+                "stop_early makes its one certified test once asking no longer pays, with all of delta; got "
+                f"certified_rounds={settings.certified_rounds}. Use certified_rounds=1, or leave stop_early out."
+            )
 
     def _min_validation(self, settings: RunSettings) -> int:
         """Fewest validation points that leave the thresholds their support."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from labelsieve.bounds import binomial_upper
 from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.engine.ledger import Ledger
@@ -15,7 +16,7 @@ from labelsieve.engine.points import Points
 from labelsieve.engine.requests import FitConfidence, Request, TrainClassifier
 from labelsieve.engine.settings import RunSettings
 from labelsieve.seeding import generator, integer_seed
-from labelsieve.types import Array, Ints, Outputs, joined
+from labelsieve.types import Array, Bools, Floats, Ints, Outputs, joined
 
 
 class Modelling:
@@ -29,6 +30,7 @@ class Modelling:
         self._settings = settings
         self._ledger = ledger
         self._classes_declared = classes_declared
+        self._cross_predicted_right: Bools = np.empty(0, dtype=bool)
 
     def training_request(self, training: Ints, x_train: Array, number: int) -> TrainClassifier:
         state, classifier = self._ledger.state, self._methods.classifier
@@ -48,6 +50,19 @@ class Modelling:
         if self._methods.confidence.training_folds:
             return (yield from self._cross_fitted(training, x_train, number))
         return (yield from self._fitted(model, calibration, number))
+
+    def expected_coverage(self, confidence: ConfidenceFunction, scores: Floats) -> float | None:
+        """What share of points with these scores the function fitted last expects to pass, by training labels alone.
+
+        Expected is what passes at the largest error of its own training points that would speak, at confidence
+        1 - delta, for an error within the tolerance. None if these are so few that no error would; everything if all of
+        them were predicted right, which leaves no mistake to learn from.
+        """
+        right = self._cross_predicted_right
+        safe = binomial_upper(np.arange(len(right)), len(right), self._settings.delta) <= self._settings.tolerance
+        if not safe.any():
+            return None
+        return 1.0 if right.all() else confidence.expected_coverage(scores, (int(safe.sum()) - 1) / len(right))
 
     def _fitted(self, model: Classifier, calibration: Ints, number: int) -> Generator[Request, Any, ConfidenceFunction]:
         """Learned from the calibration points whose class the model knows."""
@@ -75,11 +90,11 @@ class Modelling:
             model: Classifier = yield self.training_request(training[others], x_train[others], number)
             said.append(model.outputs(x_train[rows]))
             known.append(labels[rows])
+        outputs = joined(said) if said else _nothing(self._n_outputs())
+        truth = np.concatenate(known) if known else labels[:0]
+        self._cross_predicted_right = outputs.predicted == truth
         fitted: ConfidenceFunction = yield FitConfidence(
-            self._methods.confidence,
-            joined(said) if said else _nothing(self._n_outputs()),
-            np.concatenate(known) if known else labels[:0],
-            self._seed("confidence", number),
+            self._methods.confidence, outputs, truth, self._seed("confidence", number)
         )
         return fitted
 

@@ -122,9 +122,11 @@ def _pace(done: int, total: int, seconds: float) -> str:
 
 
 def _outcome(report: RoundReport) -> str:
+    expected = report.expected_machine_labels
     return (
         f"round {report.number} · {report.train_points:,} training labels · "
         f"{report.machine_labelled:,} machine labels · {report.remaining:,} left"
+        + ("" if expected is None else f" · {expected:,.0f} machine labels expected")
     )
 
 

@@ -136,6 +136,7 @@ def open_run(
     validation_reuse: str,
     certified_rounds: int,
     max_rounds: int | None,
+    stop_early: bool,
     label_rest: bool,
     ledger: Ledger | Run | None,
     random_state: int,
@@ -163,6 +164,7 @@ def open_run(
         max_rounds=max_rounds,
         label_rest=label_rest,
         random_state=random_state,
+        stop_early=stop_early,
     )
     methods = compose(
         pool,

@@ -14,7 +14,7 @@ from labelsieve.data.pool import Pool
 from labelsieve.engine.points import Points
 from labelsieve.engine.reading_ahead import reading_ahead
 from labelsieve.queries.base import Query
-from labelsieve.types import Array, Floats, Ints
+from labelsieve.types import Array, Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,10 @@ class PoolScores:
     predicted: Ints
     score: Floats
     query_summary: Array
+
+    def at(self, rows: Ints | Bools) -> PoolScores:
+        """Of these rows alone."""
+        return PoolScores(self.predicted[rows], self.score[rows], self.query_summary[rows])
 
 
 def score_pool(

@@ -28,6 +28,7 @@ class RunSettings:
     max_rounds: int | None
     label_rest: bool
     random_state: int
+    stop_early: bool
 
 
 def checked_settings(
@@ -46,6 +47,7 @@ def checked_settings(
     max_rounds: int | None,
     label_rest: bool,
     random_state: int,
+    stop_early: bool,
 ) -> RunSettings:
     """Settings with defaults filled in; raises ``ConfigurationError`` for anything that cannot work."""
     check_tolerance(tolerance)
@@ -95,6 +97,7 @@ def checked_settings(
         max_rounds=None if max_rounds is None else _positive("max_rounds", max_rounds),
         label_rest=bool(label_rest),
         random_state=int(random_state),
+        stop_early=bool(stop_early),
     )
 
 

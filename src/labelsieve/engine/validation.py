@@ -35,6 +35,10 @@ class ValidationPlan:
         """Whether a round that so many batches of training labels may still follow sets thresholds."""
         return batches_to_come < self.max_tests - tests_done
 
+    def worth_testing(self, share: float) -> float:
+        """An expected coverage, or 0 if so small a part of the validation points could not pass a test."""
+        return share if share * self.per_test >= self.min_points else 0.0
+
     def reason_to_stop(self, tests: int, held_out: int, remaining: int, asked_already: bool) -> str | None:
         """Why no later round can label anything by machine, if so, after so many tests.
 

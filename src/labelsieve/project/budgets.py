@@ -28,6 +28,7 @@ _SETTINGS = (
     "max_rounds",
     "label_rest",
     "random_state",
+    "stop_early",
 )
 
 

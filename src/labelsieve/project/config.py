@@ -57,6 +57,7 @@ class LabellingSection(_Section):
     thresholds: str = Field("certified", description="method")
     query: str = Field("margin-random", description="method")
     certified_rounds: Count = Field(1, description="in how many of the last rounds machine labels are given")
+    stop_early: bool = Field(False, description="ask for no more to learn from once that no longer pays")
     random_state: Annotated[int, Field(ge=0)] = Field(0, description="another one draws other points")
 
     @field_validator("classifier", "training", "confidence", "thresholds", "query")

@@ -67,6 +67,7 @@ def page_html(run: Run, summary: Summary, title: str) -> str:
         class_picture=bars,
         shown_bars=min(_MOST_BARS, len(summary.classes)),
         classes_open=len(summary.classes) <= _MOST_OPEN_ROWS,
+        expected_by_round=_expected_by_round(summary),
         any_calibration=any(row.report.calibration_points for row in summary.rounds),
         settings=settings(run),
         versions=versions(),
@@ -90,6 +91,12 @@ def _error_picture(summary: Summary) -> Picture:
         f"The tolerance is {percent(summary.tolerance)}."
     )
     return picture(partial(error_figure, summary.rounds, summary.tolerance), alt)
+
+
+def _expected_by_round(summary: Summary) -> str:
+    """What a run that may stop early expected after each round."""
+    expected = ((row.report.number, row.report.expected_machine_labels) for row in summary.rounds)
+    return ", ".join(f"{labels:,.0f} in round {number}" for number, labels in expected if labels is not None)
 
 
 def _steps(values: list[tuple[int, float | None]]) -> str:

@@ -70,6 +70,7 @@ def _round(row: RoundSummary) -> dict[str, Any]:
         "model_fingerprint": report.model_fingerprint,
         "confidence_fallback": report.confidence_fallback,
         "confidence_choice": report.confidence_choice,
+        "expected_machine_labels": report.expected_machine_labels,
         "seconds": report.seconds,
         "coverage_so_far": row.coverage_so_far,
         "thresholds": _finite(report.thresholds),

@@ -100,6 +100,7 @@ def search(
         max_rounds=1,
         label_rest=False,
         random_state=random_state,
+        stop_early=False,
     )
     chosen_seeds, chunk_size = _seeds(seeds, settings.random_state), _whole("chunk_size", chunk_size)
     methods = compose(

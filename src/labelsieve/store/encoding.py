@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import IntEnum
 from typing import Any, get_args, get_type_hints
 
@@ -50,8 +50,11 @@ def _flat(part: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _built(kind: type, values: dict[str, Any], before: str) -> Any:
+    """A fact that an earlier version did not write down has its default."""
     hints = get_type_hints(kind)
-    return kind(**{name: _value(hints[name], values, f"{before}{name}") for name in hints})
+    optional = {field.name for field in fields(kind) if field.default is not MISSING}
+    unknown = {name for name in optional if f"{before}{name}" not in values}
+    return kind(**{name: _value(hints[name], values, f"{before}{name}") for name in hints.keys() - unknown})
 
 
 def _value(hint: Any, values: dict[str, Any], name: str) -> Any:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from labelsieve.engine.progress import Bars, _pace
+from labelsieve.engine.progress import Bars, _outcome, _pace
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,12 @@ from labelsieve.engine.progress import Bars, _pace
 )
 def test_pace(done, total, seconds, text):
     assert _pace(done, total, seconds) == text
+
+
+@pytest.mark.parametrize(("expected", "words"), [(None, ""), (1234.4, " · 1,234 machine labels expected")])
+def test_a_closed_round_says_what_it_expects(small_run, expected, words):
+    report = replace(small_run().rounds[0], expected_machine_labels=expected)
+    assert _outcome(report).endswith(f"{report.remaining:,} left{words}")
 
 
 def test_bars_show_throughput_and_time_left(monkeypatch):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import numpy as np
 import pytest
 
 import labelsieve as ls
-from labelsieve.engine.entries import Answered, Asked, ClassesNamed, Role, RunStarted
+from labelsieve.engine.entries import Answered, Asked, ClassesNamed, Role, RoundClosed, RunStarted
 from labelsieve.engine.ledger import Ledger
 from labelsieve.errors import LedgerError, ProjectError
 from labelsieve.store.database import Database
 from labelsieve.store.encoding import KINDS, decoded, encoded
 from labelsieve.store.journal import journalled, replayed
+from labelsieve.types import HeldOutScores, RoundReport
 
 
 def same(one: Any, other: Any) -> bool:
@@ -52,6 +54,16 @@ def small_run(small_run: Any) -> Any:
         return small_run(validation=(x, [names[code] for code in y]), **settings)
 
     return start
+
+
+def test_a_round_that_was_kept_before_rounds_had_estimates_can_be_read() -> None:
+    empty = HeldOutScores(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
+    report = RoundReport(1, 10, 0, 5, np.array([0.5, np.inf]), 3, 0, 7, 2, "model", None, None, 0.1, empty, 42.0)
+    kind, facts, arrays = encoded(RoundClosed(report))
+    assert same(decoded(kind, facts, arrays), RoundClosed(report))
+    older = {name: value for name, value in json.loads(facts).items() if name != "report.expected_machine_labels"}
+    read = decoded(kind, json.dumps(older), arrays)
+    assert same(read, RoundClosed(replace(report, expected_machine_labels=None)))
 
 
 def test_an_entry_of_another_version_is_refused() -> None:

@@ -1,0 +1,64 @@
+"""Where a run stands, by what is in its ledger."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from labelsieve.engine.entries import Role
+from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.settings import RunSettings
+from labelsieve.engine.validation import ValidationPlan
+from labelsieve.types import Bools
+
+
+class Standing:
+    """What has been asked, trained on and tested so far, and what the settings leave to do."""
+
+    def __init__(self, ledger: Ledger, settings: RunSettings, plan: ValidationPlan) -> None:
+        self._ledger = ledger
+        self._settings = settings
+        self._plan = plan
+
+    def train_budget_left(self) -> int:
+        """Training labels that may still be asked for."""
+        return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)
+
+    def untrained_labels(self) -> int:
+        """Answers no model has learned from yet."""
+        reports = self._ledger.rounds
+        return len(self._ledger.state.training()) - (reports[-1].train_points if reports else 0)
+
+    def training_classes(self) -> Bools:
+        """Which classes have a training label."""
+        state = self._ledger.state
+        seen = np.zeros(len(state.classes), dtype=bool)
+        seen[state.label[state.training()]] = True
+        return seen
+
+    def tests_done(self) -> int:
+        """Rounds that have set thresholds, or tried to."""
+        return sum(report.threshold_points > 0 for report in self._ledger.rounds)
+
+    def tests_now(self) -> bool:
+        """Whether the round about to begin sets thresholds: the plan says so, or labels for that are asked for."""
+        return self.fresh_validation_asked() or self._plan.tests(self._batches_to_come(), self.tests_done())
+
+    def fresh_validation_asked(self) -> bool:
+        """Whether the labels for the test of the next round have been asked for already."""
+        state = self._ledger.state
+        return bool(((state.round_number == state.rounds_closed + 1) & (state.role == Role.VALIDATION)).any())
+
+    def fresh_validation_to_ask(self) -> int:
+        """How many labels a test in the next round would have to ask for."""
+        if self._plan.kind != "fresh" or self.fresh_validation_asked():
+            return 0
+        return min(self._plan.per_test, len(self._ledger.state.unlabelled()))
+
+    def _batches_to_come(self) -> int:
+        """How many batches of training labels may follow the round that is about to begin."""
+        batches = math.ceil(self.train_budget_left() / self._settings.batch_size)
+        if self._settings.max_rounds is not None:
+            batches = min(batches, self._settings.max_rounds - self._ledger.state.rounds_closed - 1)
+        return batches
