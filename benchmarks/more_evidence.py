@@ -27,7 +27,7 @@ from labelsieve.classifiers.augmentation import weak
 from labelsieve.classifiers.base import Classifier
 from labelsieve.classifiers.torch_classifier import TorchClassifier
 from labelsieve.confidence import Evidence
-from labelsieve.confidence.expectation import area_under_risk, coverage_at
+from labelsieve.expectation import area_under_risk, coverage_at
 from labelsieve.fitting.devices import own_randomness
 from labelsieve.types import Array, Floats, Ints, Outputs, joined
 
