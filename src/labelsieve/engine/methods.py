@@ -13,14 +13,13 @@ from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
 from labelsieve.engine.settings import RunSettings
+from labelsieve.engine.suited import suited_to
 from labelsieve.engine.validation import ValidationPlan, reusing, single_use
 from labelsieve.errors import ConfigurationError
 from labelsieve.queries.base import Query
 from labelsieve.seeding import generator
 from labelsieve.thresholds.base import ThresholdRule
 from labelsieve.types import Bools
-
-_SMALLEST_IMAGE = 16
 
 
 @dataclass(frozen=True)
@@ -123,17 +122,17 @@ def compose(
 ) -> Methods:
     """Names and instances as methods for this pool, these settings and this device."""
     return Methods(
-        classifier=_on_device(_trained_by(_classifier(classifier, pool), training), device),
+        classifier=_on_device(_trained_by(_classifier(classifier, pool, device), training), device),
         confidence=_with_promise(_on_device(_method("confidence", confidence, ConfidenceFunction), device), settings),
         thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
 
 
-def _classifier(classifier: Any, pool: Pool) -> Classifier:
+def _classifier(classifier: Any, pool: Pool, device: str) -> Classifier:
     """A name, a classifier, a scikit-learn estimator or a factory of torch modules."""
     if isinstance(classifier, str):
-        name = suited_to(pool.point_shape) if classifier == "auto" else classifier
+        name = suited_to(pool, device) if classifier == "auto" else classifier
         created: Classifier = registry.create("classifier", name)
         return created
     if isinstance(classifier, Classifier):
@@ -157,18 +156,6 @@ def _classifier(classifier: Any, pool: Pool) -> Classifier:
         f"classifier must be 'auto', one of {', '.join(map(repr, registry.names('classifier')))}, a scikit-learn "
         f"classifier, or a function (point_shape, n_classes) -> torch module; got {classifier!r}."
     )
-
-
-def suited_to(point_shape: tuple[int, ...]) -> str:
-    """Networks for images large enough to have something to convolve, logistic regression for the rest."""
-    if len(point_shape) == 3 and point_shape[0] in (1, 3) and min(point_shape[1:]) >= _SMALLEST_IMAGE:
-        raise ConfigurationError(
-            f"Images must have their channels last, (n, h, w, c); shape (n, {', '.join(map(str, point_shape))}) looks "
-            "like channels first. Use np.moveaxis(pool, 1, 3)."
-        )
-    if len(point_shape) == 1 or min(point_shape[:2]) < _SMALLEST_IMAGE:
-        return "logistic"
-    return "cnn" if len(point_shape) == 3 and point_shape[2] > 1 else "lenet"
 
 
 def _trained_by(classifier: Classifier, training: Any) -> Classifier:

@@ -1,0 +1,39 @@
+"""The classifier that goes with a pool, if nobody chooses one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labelsieve.classifiers.base import flattened
+from labelsieve.data.pool import Pool
+from labelsieve.errors import ConfigurationError
+
+_SMALLEST_IMAGE = 16
+_LOOKED_AT = 100
+
+
+def suited_to(pool: Pool, device: str) -> str:
+    """Networks for images large enough to have something to convolve, logistic regression for the rest."""
+    shape = pool.point_shape
+    if len(shape) == 3 and shape[0] in (1, 3) and min(shape[1:]) >= _SMALLEST_IMAGE:
+        raise ConfigurationError(
+            f"Images must have their channels last, (n, h, w, c); shape (n, {', '.join(map(str, shape))}) looks "
+            "like channels first. Use np.moveaxis(pool, 1, 3)."
+        )
+    if len(shape) > 1 and min(shape[:2]) >= _SMALLEST_IMAGE:
+        is_grey = len(shape) == 2 or shape[2] == 1
+        return "resnet" if is_grey or _has_gpu(device) else "cnn"
+    return "embedding" if _has_unit_length(pool) else "logistic"
+
+
+def _has_gpu(device: str) -> bool:
+    """A residual network for colour images takes hours without one."""
+    from labelsieve.fitting.devices import resolve_device
+
+    return resolve_device(device).type == "cuda"
+
+
+def _has_unit_length(pool: Pool) -> bool:
+    """As embeddings mostly have, and hardly anything else."""
+    some = flattened(pool.take(np.arange(min(len(pool), _LOOKED_AT)))).astype(np.float64)
+    return some.shape[1] > 1 and bool(np.allclose(np.linalg.norm(some, axis=1), 1, atol=1e-2))

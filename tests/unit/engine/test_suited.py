@@ -1,0 +1,40 @@
+"""Which classifier a pool gets by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labelsieve.data.pool import Pool
+from labelsieve.engine.suited import suited_to
+from labelsieve.errors import ConfigurationError
+
+ROWS = np.random.default_rng(0).normal(size=(50, 6))
+UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        (ROWS, "logistic"),
+        (UNIT, "embedding"),
+        (UNIT.astype(np.float16), "embedding"),
+        (np.ones((50, 1)), "logistic"),
+        (np.zeros((5, 8, 8)), "logistic"),
+        (np.zeros((5, 16, 16)), "resnet"),
+        (np.zeros((5, 28, 28, 1)), "resnet"),
+        (np.zeros((5, 32, 32, 3)), "cnn"),
+    ],
+)
+def test_without_a_gpu(points, expected):
+    assert suited_to(Pool(points), "cpu") == expected
+
+
+def test_with_a_gpu(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert suited_to(Pool(np.zeros((5, 32, 32, 3))), "auto") == "resnet"
+
+
+def test_channels_first_are_refused():
+    with pytest.raises(ConfigurationError, match=r"channels last.*moveaxis"):
+        suited_to(Pool(np.zeros((5, 3, 32, 32))), "cpu")
