@@ -113,6 +113,9 @@ def _context(store: Store) -> dict[str, Any]:
         "figures": FIGURES,
         "settings": appendix_tables.settings_table(store),
         "tolerance": TOLERANCE,
+        "certified_by": sorted(
+            {r["version"] for d in DATASETS for r in store.read("runs", d) if r["thresholds"] == "certified"}
+        ),
         "delta": inspect.signature(ls.autolabel).parameters["delta"].default,
         "overview": overview.FILE_NAME if overview.drawable(store) else None,
         "sweep_files": {pair: sweeps.file_name(*pair) for pair in drawn},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,11 @@ def test_committed_runs_are_of_todays_settings() -> None:
             assert record["key"] == expected
 
 
+def test_a_better_network_is_not_run_where_there_is_none(tmp_path: Path) -> None:
+    running.run(["newsgroups20"], ["better-network"], [0], Store(tmp_path), tmp_path, "cpu")
+    assert not Store(tmp_path).read("runs", "newsgroups20")
+
+
 @pytest.mark.parametrize("variant", running.variants())
 def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
@@ -44,7 +50,13 @@ def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch:
         return Points(np.eye(3, 8)[y] * 3 + rng.normal(size=(n, 8)), y)
 
     small = protocol("newsgroups20").changed({"train_budget": 120})
+    dataset = replace(
+        running.datasets()["newsgroups20"],
+        better_network={"classifier": "logistic"},
+        parameters={"logistic": {"scale_inputs": False}},
+    )
     monkeypatch.setattr(running, "protocol", lambda _: small)
+    monkeypatch.setattr(running, "datasets", lambda: {"newsgroups20": dataset})
     monkeypatch.setattr(running, "_divided", lambda *_: Division(points(1500), points(400)))
     store = Store(tmp_path)
     for _ in range(2):  # the second time there is nothing left to do
@@ -54,5 +66,5 @@ def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch:
     assert record["error"] <= 0.05
     assert len(record["risk_curve"]) == 100
     assert record["risk_curve"][-1] == pytest.approx(1 - record["right"], abs=1e-4)
-    cell = document.sections(store)[1].cells[variant]
+    cell = document._section(dataset, store).cells[variant]
     assert cell.coverage == record["coverage"]

@@ -24,6 +24,7 @@ def record(seed: int, coverage: float = 0.5, error: float | None = 0.04, **other
         "training": "vanilla",
         "confidence": "softmax",
         "thresholds": "paper",
+        "version": "0.0",
         "seed": seed,
         "changes": {},
         "classifier_parameters": {"learning_rate": 0.01},
