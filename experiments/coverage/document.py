@@ -68,13 +68,18 @@ class Section:
     budget: str
     cap: float
     cells: dict[str, Cell]
-    baseline: tuple[str, Cell] | None
+    combinations: dict[str, Cell]
     versions: tuple[str, ...]
 
     @property
     def reached(self) -> Cell | None:
         """By the product's defaults."""
         return self.cells.get(self.dataset.default)
+
+    @property
+    def baseline(self) -> tuple[str, Cell] | None:
+        """Of all combinations of the paper, under the same rule and with the same budgets, the one that covers most."""
+        return max(self.combinations.items(), key=lambda item: item[1].coverage) if self.combinations else None
 
     @property
     def best(self) -> tuple[str, Cell] | None:
@@ -123,7 +128,7 @@ def _section(dataset: Dataset, store: Store) -> Section:
         budget=f"{of_paper.train_budget:,} + {of_paper.validation:,} of {of_paper.pool:,}",
         cap=1 - of_paper.train_budget / of_paper.pool,
         cells=cells,
-        baseline=_best_of_paper(dataset.paper),
+        combinations=_combinations_of_paper(dataset.paper),
         versions=tuple(sorted({record["version"] for record in records})),
     )
 
@@ -143,13 +148,13 @@ def _in_hindsight(risk_curve: Sequence[float]) -> float:
     return max(within, default=0) / len(risk_curve)
 
 
-def _best_of_paper(name: str) -> tuple[str, Cell] | None:
-    """Of all combinations of the paper, under the same rule and with the same budgets, the one that covers most."""
+def _combinations_of_paper(name: str) -> dict[str, Cell]:
+    """Those that were run under the same rule and with the same budgets."""
     found: dict[str, list[Record]] = {}
     for record in Store(paper_results.RESULTS).read("runs", name):
         if record["thresholds"] == "certified" and not record["changes"]:
             found.setdefault(f"{record['training']} + {record['confidence']}", []).append(record)
-    cells = {
+    return {
         method: Cell(
             tuple(record["coverage"] for record in records),
             tuple(record["error"] for record in records if record["error"] is not None),
@@ -159,7 +164,6 @@ def _best_of_paper(name: str) -> tuple[str, Cell] | None:
         )
         for method, records in found.items()
     }
-    return max(cells.items(), key=lambda item: item[1].coverage) if cells else None
 
 
 def draw(store: Store, path: Path) -> Path:
