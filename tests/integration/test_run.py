@@ -104,7 +104,7 @@ def test_given_validation_is_not_part_of_the_output(blobs):
 
 def test_auto_picks_by_shape(blobs):
     rng = np.random.default_rng(0)
-    for shape, expected in [((3,), "Logistic"), ((8, 8), "Logistic"), ((20, 20), "LeNet"), ((20, 20, 3), "CNN")]:
+    for shape, expected in [((3,), "Logistic"), ((8, 8), "Logistic"), ((20, 20), "ResNet"), ((20, 20, 3), "CNN")]:
         x = rng.normal(size=(60, *shape))
         run = ls.autolabel(
             x,
@@ -324,8 +324,8 @@ def test_interrupted_while_validation_is_asked_for_near_the_end_of_the_pool():
 
 
 def test_no_batch_is_asked_for_when_the_next_test_would_not_pay():
-    """After the first of two tests 36 points are left, and the second would take 300 labels."""
-    x, y = make_blobs(n_samples=1000, centers=3, cluster_std=1.5, random_state=7)
+    """After the first of two tests 43 points are left, and the second would take 300 labels."""
+    x, y = make_blobs(n_samples=1000, centers=3, cluster_std=2.2, random_state=7)
     run = ls.autolabel(
         x, ls.SimulatedAnnotator(y), classes=3, train_budget=100, validation_budget=600, certified_rounds=2,
         classifier="logistic", progress=False,
