@@ -95,7 +95,7 @@ def _key(dataset: Dataset, of_paper: Protocol, variant: str, seed: int) -> str:
 
 def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
     """Of ls.autolabel; beside them the parameters of methods, and shares of the train budget: what is spent of it, and
-    what of that in the first batch."""
+    what of that in the first batch and in each later one."""
     own = {"classifier": dataset.classifier} | variants()[variant]
     if own.pop("better_network", False):
         own |= dataset.better_network
@@ -115,8 +115,9 @@ def _record(dataset: Dataset, of_paper: Protocol, variant: str, seed: int, divid
         if of_methods.get(own.get(group)):
             own[group] = create(group, own[group]).set_params(**of_methods[own[group]])
     train_budget = round(own.pop("train_share", 1) * of_paper.train_budget)
-    if "first_share" in own:
-        own["seed_size"] = round(own.pop("first_share") * train_budget)
+    for share, size in (("first_share", "seed_size"), ("next_share", "batch_size")):
+        if share in own:
+            own[size] = round(own.pop(share) * train_budget)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)

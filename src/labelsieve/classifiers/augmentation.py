@@ -15,8 +15,8 @@ _SHIFT = 1 / 8
 """Of an image's side: 4 pixels of 32, as in most work on small images."""
 _TURN, _SHEAR, _ZOOM = math.radians(20), 0.2, 0.2
 _CONTRAST, _BRIGHTNESS, _TINT = 0.5, 0.5, 0.3
-_CUTOUT = 1 / 2
-"""Longest side of what is cut out, as a share of the image's."""
+_CUTOUT, _SMALL_CUTOUT = 1 / 2, 1 / 4
+"""Longest side of what is cut out, as a share of the image's; the second for all images alike."""
 _NOISE, _MISSING = 0.1, 0.2
 """For features: standard deviation of what is added, and the share that is set to the mean."""
 
@@ -27,11 +27,22 @@ def weak(points: torch.Tensor) -> torch.Tensor:
     return _shifted_and_mirrored(points) if points.ndim == 4 else points
 
 
+def moderate(points: torch.Tensor) -> torch.Tensor:
+    """As weak, and with a small square cut out of colour images (DeVries, Taylor 2017): what a network may learn from
+    labels alone. Of a digit it might cut what tells it from another."""
+    points = weak(points)
+    if points.ndim == 4 and _has_colours(points):
+        half = torch.full((len(points),), _SMALL_CUTOUT / 2, device=points.device)
+        return _with_a_piece_cut_out(points, half, half)
+    return points
+
+
 def strong(points: torch.Tensor) -> torch.Tensor:
     """Images also turned, sheared, zoomed, lit otherwise, tinted, and with a piece cut out; features under noise, some
     of them missing."""
     if points.ndim == 4:
-        return _with_a_piece_cut_out(_lit_otherwise(_bent(_shifted_and_mirrored(points))))
+        halves = (_between(0, _CUTOUT / 2, points) for _ in range(2))
+        return _with_a_piece_cut_out(_lit_otherwise(_bent(_shifted_and_mirrored(points))), *halves)
     kept = torch.rand(points.shape, device=points.device) >= _MISSING
     return (points + _NOISE * torch.randn(points.shape, device=points.device)) * kept
 
@@ -78,19 +89,18 @@ def _lit_otherwise(images: torch.Tensor) -> torch.Tensor:
     return mean + contrast * (images - mean) + _each(_between(-_BRIGHTNESS, _BRIGHTNESS, images))
 
 
-def _with_a_piece_cut_out(images: torch.Tensor) -> torch.Tensor:
-    """A rectangle of each, set to the mean."""
+def _with_a_piece_cut_out(images: torch.Tensor, half_height: torch.Tensor, half_width: torch.Tensor) -> torch.Tensor:
+    """A rectangle of each, set to the mean; halves (b,) of its sides as shares of the image's."""
     _, _, height, width = images.shape
-    rows, columns = (_stretch(images, side) for side in (height, width))
+    rows, columns = _stretch(half_height * height, height), _stretch(half_width * width, width)
     return images.masked_fill((rows[:, :, None] & columns[:, None, :])[:, None], 0.0)
 
 
-def _stretch(images: torch.Tensor, side: int) -> torch.Tensor:
-    """(b, side): a stretch of random length around a random place."""
-    half = _between(0, side * _CUTOUT / 2, images)[:, None]
-    centre = _between(0, side, images)[:, None]
-    places = torch.arange(side, device=images.device) + 0.5
-    return (places - centre).abs() < half
+def _stretch(half: torch.Tensor, side: int) -> torch.Tensor:
+    """(b, side): stretches of these half lengths (b,) around random places."""
+    centre = side * torch.rand_like(half)[:, None]
+    places = torch.arange(side, device=half.device) + 0.5
+    return (places - centre).abs() < half[:, None]
 
 
 def _has_colours(images: torch.Tensor) -> bool:

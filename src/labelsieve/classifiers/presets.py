@@ -32,7 +32,7 @@ def cnn() -> TorchClassifier:
 
 def resnet() -> TorchClassifier:
     """A residual network for images of 28 to 96 pixels, with what makes few labels go far: images shifted and mirrored,
-    Nesterov's momentum, a cosine down to nothing, averaged weights."""
+    a piece of colour ones cut out, Nesterov's momentum, a cosine down to nothing, averaged weights."""
     from labelsieve.classifiers.networks import ResNet
     from labelsieve.classifiers.torch_classifier import TorchClassifier
 

@@ -32,8 +32,9 @@ class TorchClassifier(Classifier):
     ``network`` builds a module for (shape of one point, number of classes); its forward returns logits and the
     layer before them. Training data stay on the device; batches are rows of one tensor. ``precision``: ``"full"`` for
     single precision, or on a GPU ``"tf32"`` or ``"bf16"``, faster and less exact (docs/performance.md). ``augment``
-    shows images in another place each time, colour ones also mirrored. ``average_decay`` predicts with a moving average
-    of the weights, of which that much stays at each step. ``min_steps`` makes as many epochs more as it takes.
+    shows images in another place each time, colour ones also mirrored and with a piece cut out. ``average_decay``
+    predicts with a moving average of the weights, of which that much stays at each step. ``min_steps`` makes as many
+    epochs more as it takes.
     """
 
     def __init__(

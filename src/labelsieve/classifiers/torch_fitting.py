@@ -11,7 +11,7 @@ from sklearn.base import clone
 from torch import nn
 from torch.optim.swa_utils import update_bn
 
-from labelsieve.classifiers.augmentation import strong, weak
+from labelsieve.classifiers.augmentation import moderate, strong, weak
 from labelsieve.classifiers.training.base import LearnsFromUnlabelled, TrainTimeMethod, Weights
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.averages import EpochAverage, MovingAverage
@@ -83,13 +83,14 @@ def train(
 
     def losses(rows: torch.Tensor) -> torch.Tensor:
         batch = points[which, rows]
-        if recipe.augment:
-            batch = weak(batch[0])[None]
         if semi_supervised is None:
+            if recipe.augment:
+                batch = moderate(batch[0])[None]
             return loss(member.logits(batch).float(), rows)
         assert draw_unlabelled is not None
         assert following is not None
         unlabelled = draw_unlabelled(semi_supervised.unlabelled_ratio * rows.shape[1])
+        batch = weak(batch[0])[None]
         with torch.no_grad():
             taught = logits_and_features(following.module, weak(unlabelled))[0].float()
         # Labelled and unlabelled points in one pass, so that batch statistics are those of all.

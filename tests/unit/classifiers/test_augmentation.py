@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from labelsieve.classifiers.augmentation import strong, weak
+from labelsieve.classifiers.augmentation import moderate, strong, weak
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +41,16 @@ def test_the_gap_at_the_edge_is_filled_with_what_lies_there():
     shown = weak(columns)
     steps = (shown[:, 0, 0, 1:] - shown[:, 0, 0, :-1]).abs()
     assert (steps == 1).all()  # reflected at the edge, and neither torn nor filled with zeros
+
+
+def test_moderate_augmentation_cuts_a_square_of_a_quarter_out_of_colour_images_alone():
+    white = torch.full((400, 3, 32, 32), 5.0)
+    holes = (moderate(white) == 0).all(dim=1)
+    assert holes.any(dim=2).sum(dim=1).max() == holes.any(dim=1).sum(dim=1).max() == 8
+    assert holes.sum(dim=(1, 2)).float().mean() > 40  # of 64, the others beyond the edge
+    assert torch.equal(moderate(white[:, :1]), white[:, :1])
+    features = torch.randn(5, 7)
+    assert torch.equal(moderate(features), features)
 
 
 def test_strong_augmentation_changes_every_image_in_its_own_way_and_keeps_shape_and_range():

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from labelsieve.classifiers import MLP, SklearnClassifier, TorchClassifier
 from labelsieve.classifiers.label_spreading import LabelSpreading
 from labelsieve.classifiers.training.semi_supervised import SemiSupervised
+from labelsieve.fitting.members import OptimiserSettings
 from tests.problems import quick_classifier, striped_images
 
 
@@ -26,6 +27,12 @@ def test_only_confident_pseudo_labels_count():
         2 * (right + wrong) / 3, rel=1e-5
     )
     assert float(SemiSupervised(threshold=0.99).unlabelled_loss(taught, logits)) == 0
+
+
+@pytest.mark.parametrize(("own", "taken"), [(0.05, 0.03), (0.01, 0.01)])
+def test_a_network_keeps_its_own_rate_only_if_that_is_lower(own, taken):
+    (group,) = SemiSupervised().optimiser([torch.zeros(1, 2)], [OptimiserSettings(own, 0.0)]).param_groups
+    assert group["lr"] == taken
 
 
 def test_few_labels_are_gone_through_as_often_as_it_takes():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch.nn import functional
@@ -18,7 +19,8 @@ class SemiSupervised(LearnsFromUnlabelled):
     Where the average gives a class at least ``threshold`` for a point without a label, seen under weak augmentation,
     the network has to say the same of it under strong augmentation; ``weight`` scales that part of the loss. At most
     ``n_unlabelled`` such points are drawn, and each step looks at ``unlabelled_ratio`` of them for every labelled one;
-    few labels are gone through so often that there are ``min_steps``.
+    few labels are gone through so often that there are ``min_steps``. The rate is ``learning_rate``, or the
+    network's own if that is lower.
 
     For estimators of scikit-learn, which know no gradients, labels that spread over a graph of ``neighbours`` instead:
     each point hears its neighbours and keeps ``1 - spread`` of what the estimator says (``classifiers/
@@ -29,9 +31,10 @@ class SemiSupervised(LearnsFromUnlabelled):
         self,
         threshold: float = 0.95,
         weight: float = 1.0,
-        unlabelled_ratio: int = 3,
+        unlabelled_ratio: int = 7,
         average_decay: float = 0.999,
         min_steps: int = 2000,
+        learning_rate: float = 0.03,
         n_unlabelled: int = 50_000,
         neighbours: int = 10,
         spread: float = 0.9,
@@ -41,6 +44,7 @@ class SemiSupervised(LearnsFromUnlabelled):
         self.unlabelled_ratio = unlabelled_ratio
         self.average_decay = average_decay
         self.min_steps = min_steps
+        self.learning_rate = learning_rate
         self.n_unlabelled = n_unlabelled
         self.neighbours = neighbours
         self.spread = spread
@@ -54,4 +58,6 @@ class SemiSupervised(LearnsFromUnlabelled):
         return self.weight * (losses * (confidence >= self.threshold)).mean()
 
     def optimiser(self, weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
-        return sgd(weights, settings)
+        return sgd(
+            weights, [replace(own, learning_rate=min(own.learning_rate, self.learning_rate)) for own in settings]
+        )
