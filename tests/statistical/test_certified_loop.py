@@ -178,8 +178,8 @@ def test_a_classifier_misled_by_what_it_saw_without_labels_is_found_out(drawn, l
 
 
 def test_the_harness_catches_points_without_labels_from_the_pool_alone(monkeypatch):
-    def from_the_pool(self, training, n, number):
-        rng = np.random.default_rng(number)
+    def from_the_pool(self, training, n):
+        rng = np.random.default_rng(0)
         return self._points.take(rng.choice(self._ledger.state.unlabelled(), size=n, replace=False))
 
     monkeypatch.setattr("labelsieve.engine.modelling.Modelling._unlabelled", from_the_pool)
