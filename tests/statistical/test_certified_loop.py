@@ -18,6 +18,7 @@ from labelsieve.errors import LabelsieveWarning
 from labelsieve.queries import MarginRandom
 from labelsieve.thresholds import CertifiedRule
 from labelsieve.types import Outputs
+from tests.problems import of_unit_length
 from tests.statistical.worlds import REPETITIONS, allowed_failures
 
 TOLERANCE, DELTA = 0.1, 0.1
@@ -37,7 +38,13 @@ def imbalanced(rng: np.random.Generator, n: int):
     return rng.normal(size=(n, 2)) + 5 * np.c_[np.cos(angle), np.sin(angle)], y
 
 
-WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced}
+def directions(rng: np.random.Generator, n: int):
+    """Two classes that overlap, of unit length as embeddings are."""
+    y = rng.integers(2, size=n)
+    return of_unit_length(rng.normal(size=(n, 6)) + np.outer(2 * y - 1, [1.2, 0, 0, 0, 0, 0])), y
+
+
+WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced, "directions": directions}
 
 
 def failures(world="overlapping", repetitions=REPETITIONS, n=1500, classes=2, given=0, **settings) -> tuple[int, float]:
@@ -125,6 +132,15 @@ def test_certified_with_semi_supervised_training(settings):
         **settings,
     )  # fmt: skip
     assert failed <= allowed_failures(DELTA)
+    assert coverage > 0.1
+
+
+@pytest.mark.parametrize("given", [0, 300])
+def test_certified_with_embeddings_and_all_defaults(given):
+    """Which learn from points without labels."""
+    repetitions = 100
+    failed, coverage = failures("directions", repetitions, n=600, given=given, classifier="auto")
+    assert failed <= allowed_failures(DELTA, repetitions)
     assert coverage > 0.1
 
 

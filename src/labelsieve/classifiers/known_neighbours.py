@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from hashlib import blake2b
 
 import numpy as np
@@ -25,16 +24,16 @@ class KnownNeighbours:
     A run draws a graph in every round and for every fold, over nearly the same points, and asks about the same points
     each time. So neighbours are looked for once, later only among what has been added, and of them those that are in
     the graph in question are taken. Twice as many as needed are kept: should too few of these be in it, they are looked
-    for there. The answer is the same as if nothing had been remembered.
+    for there. The answer is the same as if nothing had been remembered: a run that was cut off has forgotten it all.
+    (Only where different points are equally far may it take another of them.)
     """
 
     def __init__(self, x: Array, k: int) -> None:
         """``x``: some of the points that will be in the set. ``k``: the most neighbours that will be asked for."""
         self._k = k
-        # Where most points lie, so that one far out does not cost the others their digits.
-        self._centre = np.median(x[:: 1 + len(x) // _CENTRED_BY].astype(_wide(x)), axis=0)
-        self._set: Floats = np.empty((0, x.shape[1]), dtype=np.float32)
-        self._number_of: dict[tuple[bytes, int], int] = {}
+        self._set: Floats = np.empty((0, x.shape[1]), dtype=np.result_type(x.dtype, np.float32))
+        self._centre = np.median(self._as_rows(x[:: 1 + len(x) // _CENTRED_BY]), axis=0)
+        self._number_of: dict[bytes, int] = {}
         self._entry_of: dict[bytes, int] = {}
         self._distances: Floats = np.empty((0, 2 * k), dtype=np.float32)
         self._nearest: Ints = np.empty((0, 2 * k), dtype=np.int64)
@@ -45,46 +44,44 @@ class KnownNeighbours:
         return x.shape[1] == self._set.shape[1] and k <= self._k
 
     def add(self, x: Array, most: float = np.inf) -> Ints | None:
-        """The numbers of these points in the set, where those that are new have been put. Twins have one each.
+        """The numbers of these points in the set, where those that are new have been put. Twins have one number.
 
         None, and nothing is added, if the set would then have more than ``most`` points.
         """
-        rows = self._centred(x)
-        seen: Counter[bytes] = Counter()
+        rows = self._as_rows(x)
         numbers = np.empty(len(rows), dtype=np.int64)
-        new: dict[tuple[bytes, int], tuple[int, int]] = {}
+        new: dict[bytes, int] = {}
+        new_rows: list[int] = []
         for row, name in enumerate(_names(rows)):
-            key = name, seen[name]
-            seen[name] += 1
-            number = self._number_of.get(key)
+            number = self._number_of.get(name)
             if number is None:
-                number = len(self._set) + len(new)
-                new[key] = number, row
+                number = new.setdefault(name, len(self._set) + len(new))
+                if number == len(self._set) + len(new_rows):
+                    new_rows.append(row)
             numbers[row] = number
         if len(self._set) + len(new) > most:
             return None
-        self._number_of |= {key: number for key, (number, _) in new.items()}
-        self._set = np.concatenate([self._set, rows[[row for _, row in new.values()]]])
+        self._number_of |= new
+        self._set = np.concatenate([self._set, rows[new_rows]])
         return numbers
 
-    def among(self, graph: Ints, x: Array, k: int, own: Ints | None = None) -> tuple[Floats, Ints]:
-        """Distances (n, k) to the nearest points of the graph, and their places in it.
+    def among(self, graph: Ints, x: Array, k: int, own: bool = False) -> tuple[Floats, Ints]:
+        """Distances (n, k) to the nearest points of the graph, and their places in it. Of twins, the first are nearer.
 
-        ``graph``: numbers of its points. ``own``: those of the points asked about, to leave each out of its own.
+        ``graph``: numbers of its points. ``own``: the points asked about are those of the graph, and none is a
+        neighbour of its own.
         """
-        rows = self._centred(x)
-        place = np.full(len(self._set) + 1, -1)  # the last: of those there are not
-        place[graph] = np.arange(len(graph))
+        rows, own_places = self._as_rows(x), np.arange(len(x)) if own else np.full(len(x), -1)
+        places_of = _places(graph, len(self._set) + 1, k + 1)  # the last: of those there are not
         distances, numbers = self._of(rows)
-        places = place[numbers]
-        if own is not None:
-            places[numbers == own[:, None]] = -1
-        first = np.argsort(places < 0, axis=1, kind="stable")[:, :k]
-        distances, places = np.take_along_axis(distances, first, axis=1), np.take_along_axis(places, first, axis=1)
-        short = np.flatnonzero((places < 0).any(axis=1))
+        farthest = distances[:, -1]
+        distances, places = _first(distances, places_of[numbers], own_places, k)
+        # Too few, or as far as some that may have been left out.
+        short = np.flatnonzero((distances[:, -1] >= farthest) & np.isfinite(farthest))
         if len(short):
-            own_place = None if own is None else place[own[short]]
-            distances[short], places[short] = _in_full(rows[short], self._set[graph], k, own_place)
+            members = np.unique(graph)
+            far, which = nearest(rows[short], self._set[members], min(2 * self._k, len(members)), self._centre)
+            distances[short], places[short] = _first(far, places_of[members[which]], own_places[short], k)
         return distances, places
 
     def _of(self, rows: Floats) -> tuple[Floats, Ints]:
@@ -99,7 +96,7 @@ class KnownNeighbours:
         compared[known] = self._compared[entry[known]]
         for since in np.unique(compared[compared < len(self._set)]):
             behind, added = np.flatnonzero(compared == since), self._set[since:]
-            far, which = nearest(rows[behind], added, min(2 * self._k, len(added)))
+            far, which = nearest(rows[behind], added, min(2 * self._k, len(added)), self._centre)
             both = np.hstack([distances[behind], far]), np.hstack([numbers[behind], which + since])
             first = np.argsort(both[0], axis=1, kind="stable")[:, : 2 * self._k]
             distances[behind], numbers[behind] = (np.take_along_axis(part, first, axis=1) for part in both)
@@ -120,9 +117,10 @@ class KnownNeighbours:
         self._distances[entry[known]], self._nearest[entry[known]] = distances[known], numbers[known]
         self._compared[entry[known]] = len(self._set)
 
-    def _centred(self, x: Array) -> Floats:
-        centred: Floats = x.astype(_wide(x)) - self._centre
-        return np.clip(centred, -_FARTHEST, _FARTHEST).astype(np.float32)
+    def _as_rows(self, x: Array) -> Floats:
+        """Numbers that do not overflow when they are subtracted, as bytes would, or squared."""
+        rows: Floats = x.astype(np.result_type(x.dtype, self._set.dtype), order="C")
+        return np.clip(rows, -_FARTHEST, _FARTHEST)
 
 
 class Neighbourhoods:
@@ -146,20 +144,26 @@ class Neighbourhoods:
         return known, numbers
 
 
-def _in_full(rows: Floats, graph: Floats, k: int, own: Ints | None) -> tuple[Floats, Ints]:
-    """Distances to the k nearest of a graph and their places, but for each point's own."""
-    if own is None:
-        return nearest(rows, graph, k)
-    distances, places = nearest(rows, graph, k + 1)
-    first = np.argsort(places == own[:, None], axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(distances, first, axis=1), np.take_along_axis(places, first, axis=1)
+def _places(graph: Ints, n: int, most: int) -> Ints:
+    """The first few places of each number in a graph, -1 where there are fewer."""
+    order = np.argsort(graph, kind="stable")
+    numbers = graph[order]
+    twin = np.arange(len(graph)) - np.searchsorted(numbers, numbers)
+    places = np.full((n, min(most, int(twin.max()) + 1)), -1)
+    kept = twin < most
+    places[numbers[kept], twin[kept]] = order[kept]
+    return places
+
+
+def _first(distances: Floats, places: Ints, own: Ints, k: int) -> tuple[Floats, Ints]:
+    """The k nearest of each row, in order; ``places`` (n, points, twins)."""
+    usable = (places >= 0) & (places != own[:, None, None])
+    far = np.where(usable, distances[:, :, None], np.inf).reshape(len(own), -1)
+    places = places.reshape(far.shape)
+    order = np.lexsort((places, far))[:, :k]
+    return np.take_along_axis(far, order, axis=1), np.take_along_axis(places, order, axis=1)
 
 
 def _names(rows: Floats) -> list[bytes]:
     """Of each point, the same for the same point."""
     return [blake2b(row, digest_size=16).digest() for row in rows]
-
-
-def _wide(x: Array) -> np.dtype:
-    """Numbers that do not overflow when they are subtracted, as bytes would."""
-    return np.result_type(x.dtype, np.float32)

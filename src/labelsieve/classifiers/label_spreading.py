@@ -41,7 +41,7 @@ class LabelSpreading:
         self._neighbours = min(neighbours, len(points) - 1)
         self._spread = spread
         self._known, self._graph = (known or Neighbourhoods()).with_graph(points, neighbours)
-        distances, rows = self._known.among(self._graph, points, self._neighbours, own=self._graph)
+        distances, rows = self._known.among(self._graph, points, self._neighbours, own=True)
         self._reach = float(np.median(distances[:, -1])) or 1.0  # 0 where most points have a twin
         links = self._weights(distances, rows)
         links = links.maximum(links.T)

@@ -12,16 +12,18 @@ AT_ONCE = 1 << 20
 _GROUP = 8
 
 
-def nearest(x: Floats, points: Floats, k: int) -> tuple[Floats, Ints]:
+def nearest(x: Floats, points: Floats, k: int, centre: Floats) -> tuple[Floats, Ints]:
     """Distances (n, k) to the nearest of the points, nearest first, and which these are.
 
-    They are chosen by matrix products, whose last digits depend on what is multiplied along; the distances do not.
+    They are chosen by products of single precision, whose last digits depend on what is multiplied along. The distances
+    do not. ``centre`` is where most points lie, so that one far out does not cost the others their digits.
     """
+    near = (points - centre).astype(np.float32)
     distances, rows = np.empty((len(x), k), dtype=np.float32), np.empty((len(x), k), dtype=np.int64)
-    half_squares = np.einsum("ij,ij->i", points, points) / 2
+    half_squares = np.einsum("ij,ij->i", near, near) / 2
 
     def fill(here: slice) -> None:
-        _, found = largest(x[here] @ points.T - half_squares, k)
+        _, found = largest((x[here] - centre).astype(np.float32) @ near.T - half_squares, k)
         apart = points[found] - x[here, None]
         far = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart))
         order = np.argsort(far, axis=1, kind="stable")

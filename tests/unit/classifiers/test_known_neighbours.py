@@ -23,7 +23,7 @@ def check(known, graph, x, but=()):
     """The neighbours of the graph's points and of all others are those a search without memory finds."""
     among, numbers = known.with_graph(x[graph], K)
     searched = NearestNeighbors(n_neighbors=K).fit(x[graph])
-    of_graph, of_all = among.among(numbers, x[graph], K, own=numbers), among.among(numbers, x, K)
+    of_graph, of_all = among.among(numbers, x[graph], K, own=True), among.among(numbers, x, K)
     for (distances, places), (true_distances, true_places) in zip(
         (of_graph, of_all), (searched.kneighbors(), searched.kneighbors(x)), strict=True
     ):
@@ -45,9 +45,9 @@ def test_graphs_that_grow_shrink_and_change(monkeypatch, remembered):
 def test_what_is_known_is_not_looked_for_again(monkeypatch):
     x, known, asked = points(), Neighbourhoods(), []
 
-    def counted(rows, among, k, search=known_neighbours.nearest):
+    def counted(rows, among, k, centre, search=known_neighbours.nearest):
         asked.append((len(rows), len(among)))
-        return search(rows, among, k)
+        return search(rows, among, k, centre)
 
     monkeypatch.setattr(known_neighbours, "nearest", counted)
     check(known, np.arange(200), x)
@@ -73,11 +73,32 @@ def test_an_older_graph_stays_what_it_was():
 def test_twins_are_points_of_their_own():
     x = np.repeat(points(20), 3, axis=0)
     known, numbers = Neighbourhoods().with_graph(x, K)
-    assert len(np.unique(numbers)) == 60
-    distances, places = known.among(numbers, x, 2, own=numbers)
+    distances, places = known.among(numbers, x, 2, own=True)
     assert (distances == 0).all()
     assert (places // 3 == np.arange(60)[:, None] // 3).all()
     assert (places != np.arange(60)[:, None]).all()
+
+
+@pytest.mark.parametrize("times", [1, 3, 15])
+def test_what_was_asked_before_makes_no_difference(times):
+    """Not in the last digit, nor where there are more twins than neighbours are kept: a continued run is the same."""
+    x = np.repeat(points(300 // times), times, axis=0)
+    order = np.random.default_rng(3).permutation(len(x))
+    graph, experienced = order[:200], Neighbourhoods()
+    for before in (order[50:250], order[:180], order):
+        among, numbers = experienced.with_graph(x[before], K)
+        among.among(numbers, x, K)
+    answers = []
+    for known in (experienced, Neighbourhoods()):
+        among, numbers = known.with_graph(x[graph], K)
+        answers.append([*among.among(numbers, x[graph], K, own=True), *among.among(numbers, x[::-1], K)])
+    for one, other in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_any_layout(layout):
+    check(Neighbourhoods(), np.arange(50), np.array(points(60), order=layout))
 
 
 @pytest.mark.parametrize("shift", [np.array([1e9, 0, 0, 0]), np.zeros(4)])
@@ -90,7 +111,7 @@ def test_points_far_from_the_origin_or_from_each_other_keep_their_digits(shift):
 def test_bytes_do_not_overflow():
     x = np.random.default_rng(0).choice(256, size=(60, 4)).astype(np.uint8)
     among, numbers = Neighbourhoods().with_graph(x, K)
-    distances, _ = among.among(numbers, x, K, own=numbers)
+    distances, _ = among.among(numbers, x, K, own=True)
     expected, _ = NearestNeighbors(n_neighbors=K).fit(x.astype(float)).kneighbors()
     np.testing.assert_allclose(distances, expected, rtol=1e-5)
 

@@ -25,7 +25,7 @@ def test_the_nearest_come_first(monkeypatch, at_once):
     x, points = (rng.normal(size=(n, 6)).astype(np.float32) for n in (40, 50))
     points[7] = x[3]
     apart = np.linalg.norm(x[:, None] - points, axis=2)
-    distances, rows = nearest(x, points, 50)
+    distances, rows = nearest(x, points, 50, np.zeros(6, dtype=np.float32))
     np.testing.assert_array_equal(rows, np.argsort(apart, axis=1))
     np.testing.assert_allclose(distances, np.sort(apart, axis=1), rtol=1e-6)
     assert (rows[3, 0], distances[3, 0]) == (7, 0)
