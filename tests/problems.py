@@ -22,6 +22,12 @@ def striped_images(n: int = 150, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return images.clip(0, 255).astype(np.uint8), y
 
 
+def of_unit_length(x: np.ndarray) -> np.ndarray:
+    """The same points as directions from their middle, which the product takes for embeddings."""
+    centred = x.reshape(len(x), -1) - x.mean()
+    return centred / np.linalg.norm(centred, axis=1, keepdims=True)
+
+
 def quick_classifier(name: str) -> Any:
     """A registered classifier, with as few epochs as the small problems need."""
     classifier = registry.create("classifier", name)

@@ -108,7 +108,7 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
 
 
 def _record(dataset: Dataset, of_paper: Protocol, variant: str, seed: int, divided: Division, device: str) -> Record:
-    own = _keywords(dataset, variant)
+    own = {"training": "vanilla"} | _keywords(dataset, variant)  # what differs from variant to variant is named
     of_methods = own.pop("of_methods", {})
     of_methods[own["confidence"]] = own.pop("parameters", {})
     for group in ("classifier", "training", "confidence"):
@@ -167,11 +167,11 @@ def _divided(dataset: Dataset, of_paper: Protocol, seed: int, data: Path) -> Div
         return division(points, of_paper, seed)
     rows = division(Points(np.arange(len(points)), points.y), of_paper, seed)
     both = np.concatenate([rows.pool.x, rows.validation.x]).astype(np.int64)
-    beside = np.hstack([points.x[both].astype(np.float32), _words(data, dataset.paper, tuple(both.tolist()))])
+    beside = np.hstack([points.x[both].astype(np.float32), words(data, dataset.paper, tuple(both.tolist()))])
     return Division(Points(beside[: len(rows.pool)], rows.pool.y), Points(beside[len(rows.pool) :], rows.validation.y))
 
 
-def _words(data: Path, name: str, rows: tuple[int, ...]) -> Any:
+def words(data: Path, name: str, rows: tuple[int, ...]) -> Any:
     """The package's own text features, learned from the texts of pool and validation data alike."""
     from labelsieve.data.embeddings.tf_idf import TfIdf
 

@@ -28,7 +28,9 @@ def loaded_after(code: str) -> set[str]:
         "import numpy as np, labelsieve as ls\n"
         "x = np.random.default_rng(0).normal(size=(60, 2))\n"
         "settings = {'train_budget': 20, 'validation_budget': 20, 'thresholds': 'paper', 'progress': False}\n"
-        "ls.autolabel(x, lambda ids: ids % 2, **settings)",
+        "ls.autolabel(x, lambda ids: ids % 2, **settings)\n"
+        "unit = x / np.linalg.norm(x, axis=1, keepdims=True)\n"
+        "assert 'SemiSupervised' in ls.autolabel(unit, lambda ids: ids % 2, **settings).settings['classifier']",
     ],
 )
 def test_without_torch_and_ray(code):

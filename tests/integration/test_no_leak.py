@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 import labelsieve as ls
 from labelsieve import registry
 from labelsieve.engine.entries import Asked
-from tests.problems import NETWORKS, quick_classifier, quick_training, striped_images
+from tests.problems import NETWORKS, of_unit_length, quick_classifier, quick_training, striped_images
 
 # Some rounds of these small problems leave too few calibration points, which is no matter here.
 pytestmark = pytest.mark.filterwarnings("ignore::labelsieve.errors.CalibrationWarning")
@@ -75,21 +75,26 @@ def test_queries(query, classifier):
     assert_no_leak(classifier=quick_classifier(classifier), query=query)
 
 
+@pytest.mark.parametrize("embeddings", [False, True])
 @pytest.mark.parametrize("stop_early", [False, True])
 @pytest.mark.parametrize("thresholds", registry.BUILT_IN["thresholds"])
-def test_threshold_rules(thresholds, stop_early):
+def test_threshold_rules(thresholds, stop_early, embeddings):
+    """Embeddings by default with points without labels to learn from."""
     x, y = striped_images(500)
+    if embeddings:
+        x = of_unit_length(x)
     annotator = ls.SimulatedAnnotator(y)
     settings = {
         "train_budget": 90, "seed_size": 30, "batch_size": 10, "validation_budget": 200, "thresholds": thresholds,
-        "stop_early": stop_early, "progress": False, "classes": 3,
+        "stop_early": stop_early, "progress": False, "classes": 3, "classifier": "auto" if embeddings else "logistic",
     }  # fmt: skip
-    run = ls.autolabel(x, annotator, classifier="logistic", **settings)
+    run = ls.autolabel(x, annotator, **settings)
     scrambled = np.full(len(y), 77)
     scrambled[annotator.asked] = y[annotator.asked]
-    again = ls.autolabel(x, ls.SimulatedAnnotator(scrambled), classifier="logistic", **settings)
+    again = ls.autolabel(x, ls.SimulatedAnnotator(scrambled), **settings)
     assert_frame_equal(run.labels, again.labels)
     assert run.machine_labels > 50
+    assert ("SemiSupervised" in run.settings["classifier"]) == embeddings
     assert [report.expected_machine_labels for report in run.rounds] == [
         report.expected_machine_labels for report in again.rounds
     ]

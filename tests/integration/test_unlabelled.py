@@ -45,8 +45,8 @@ def watched_run(n=10**6, n_given=0, **settings):
     given = {"validation": (x[400:], y[400:])} if n_given else {"validation_budget": 120}
     run = ls.autolabel(
         x[:400], ls.SimulatedAnnotator(y[:400]), classes=2, tolerance=0.2, train_budget=40, seed_size=20, batch_size=10,
-        classifier=Watched(LogisticRegression(max_iter=2000), n), confidence="softmax", progress=False,
-        **given, **settings,
+        classifier=Watched(LogisticRegression(max_iter=2000), n), progress=False,
+        **given, **({"confidence": "softmax"} | settings),
     )  # fmt: skip
     return run, list(SEEN)
 
@@ -81,13 +81,24 @@ def test_a_share_of_them_has_as_large_a_share_of_the_held_out_points():
     assert drawn[400:].mean() == pytest.approx(expected, rel=0.05)
 
 
-def test_draws_differ_by_seed_and_round_and_repeat():
+def test_draws_differ_by_seed_and_repeat():
     _, first = watched_run(30)
     _, again = watched_run(30)
     _, other = watched_run(30, random_state=1)
     assert all(np.array_equal(one[1], two[1]) for one, two in zip(first, again, strict=True))
-    assert not np.array_equal(first[0][1], first[1][1])
     assert not np.array_equal(first[0][1], other[0][1])
+
+
+def test_those_of_earlier_rounds_and_all_folds_are_drawn_again():
+    """What a classifier has found out about them in one fit serves the next."""
+    _, seen = watched_run(30, confidence="evidence")
+    *rounds, last = seen[:-4]
+    assert len(rounds) > 1
+    for training, unlabelled in rounds:
+        assert {*training, *unlabelled} <= {*last[0], *last[1]}
+    for training, unlabelled in seen[-4:]:
+        assert {*training, *unlabelled} <= {*last[0], *last[1]}
+        assert len(unlabelled) == 30
 
 
 def test_a_continued_run_draws_as_it_would_have():

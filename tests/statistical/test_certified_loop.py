@@ -18,6 +18,7 @@ from labelsieve.errors import LabelsieveWarning
 from labelsieve.queries import MarginRandom
 from labelsieve.thresholds import CertifiedRule
 from labelsieve.types import Outputs
+from tests.problems import of_unit_length
 from tests.statistical.worlds import REPETITIONS, allowed_failures
 
 TOLERANCE, DELTA = 0.1, 0.1
@@ -37,7 +38,13 @@ def imbalanced(rng: np.random.Generator, n: int):
     return rng.normal(size=(n, 2)) + 5 * np.c_[np.cos(angle), np.sin(angle)], y
 
 
-WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced}
+def directions(rng: np.random.Generator, n: int):
+    """Two classes that overlap, of unit length as embeddings are."""
+    y = rng.integers(2, size=n)
+    return of_unit_length(rng.normal(size=(n, 6)) + np.outer(2 * y - 1, [1.2, 0, 0, 0, 0, 0])), y
+
+
+WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced, "directions": directions}
 
 
 def failures(world="overlapping", repetitions=REPETITIONS, n=1500, classes=2, given=0, **settings) -> tuple[int, float]:
@@ -128,6 +135,15 @@ def test_certified_with_semi_supervised_training(settings):
     assert coverage > 0.1
 
 
+@pytest.mark.parametrize("given", [0, 300])
+def test_certified_with_embeddings_and_all_defaults(given):
+    """Which learn from points without labels."""
+    repetitions = 100
+    failed, coverage = failures("directions", repetitions, n=600, given=given, classifier="auto")
+    assert failed <= allowed_failures(DELTA, repetitions)
+    assert coverage > 0.1
+
+
 class Misled(Classifier):
     """Says what the line between the two classes says, and the opposite of points it has seen without a label: the
     worst that learning from them can do."""
@@ -178,8 +194,8 @@ def test_a_classifier_misled_by_what_it_saw_without_labels_is_found_out(drawn, l
 
 
 def test_the_harness_catches_points_without_labels_from_the_pool_alone(monkeypatch):
-    def from_the_pool(self, training, n, number):
-        rng = np.random.default_rng(number)
+    def from_the_pool(self, training, n):
+        rng = np.random.default_rng(0)
         return self._points.take(rng.choice(self._ledger.state.unlabelled(), size=n, replace=False))
 
     monkeypatch.setattr("labelsieve.engine.modelling.Modelling._unlabelled", from_the_pool)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
-from sklearn.neighbors import NearestNeighbors
 
+from labelsieve.classifiers.known_neighbours import Neighbourhoods
 from labelsieve.types import Array, Floats, Ints
 
 MOST_UNLABELLED = 10_000
@@ -25,14 +25,23 @@ class LabelSpreading:
     """
 
     def __init__(
-        self, x: Array, y: Ints, unlabelled: Array, said: Floats, n_classes: int, neighbours: int, spread: float
+        self,
+        x: Array,
+        y: Ints,
+        unlabelled: Array,
+        said: Floats,
+        n_classes: int,
+        neighbours: int,
+        spread: float,
+        known: Neighbourhoods | None = None,
     ) -> None:
-        """``said`` are the classifier's probabilities (u, k) of the unlabelled points."""
-        graph = _as_numbers(np.concatenate([x, unlabelled]))
-        self._neighbours = min(neighbours, len(graph) - 1)
+        """``said`` are the classifier's probabilities (u, k) of the unlabelled points; ``known``, what earlier graphs
+        have found out about neighbours."""
+        points = np.concatenate([x, unlabelled])
+        self._neighbours = min(neighbours, len(points) - 1)
         self._spread = spread
-        self._search = NearestNeighbors(n_neighbors=self._neighbours).fit(graph)
-        distances, rows = self._search.kneighbors()  # a point is no neighbour of its own
+        self._known, self._graph = (known or Neighbourhoods()).with_graph(points, neighbours)
+        distances, rows = self._known.among(self._graph, points, self._neighbours, own=True)
         self._reach = float(np.median(distances[:, -1])) or 1.0  # 0 where most points have a twin
         links = self._weights(distances, rows)
         links = links.maximum(links.T)
@@ -49,18 +58,13 @@ class LabelSpreading:
 
         A point of the graph is treated as any other, since nothing here may tell who was drawn for it.
         """
-        weights = self._weights(*self._search.kneighbors(_as_numbers(x)))
+        weights = self._weights(*self._known.among(self._graph, x, self._neighbours))
         heard = diags(1 / np.asarray(weights.sum(axis=1)).ravel()) @ weights @ self._opinions
         joined = (self._spread * heard + (1 - self._spread) * said + _FAINTEST) * said
         return np.asarray(joined / joined.sum(axis=1, keepdims=True))
 
     def _weights(self, distances: Floats, rows: Ints) -> csr_matrix:
         """(n, points of the graph): how much each point hears of its neighbours."""
-        weights = np.maximum(np.exp(-((distances / self._reach) ** 2)), _FAINTEST)
+        weights = np.maximum(np.exp(-((distances.astype(np.float64) / self._reach) ** 2)), _FAINTEST)
         starts = np.arange(0, rows.size + 1, self._neighbours)
-        return csr_matrix((weights.ravel(), rows.ravel(), starts), shape=(len(rows), self._search.n_samples_fit_))
-
-
-def _as_numbers(x: Array) -> Floats:
-    """Bytes and other whole numbers as floats, since differences of bytes overflow."""
-    return x.astype(np.result_type(x.dtype, np.float32))
+        return csr_matrix((weights.ravel(), rows.ravel(), starts), shape=(len(rows), len(self._graph)))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from labelsieve.classifiers.nearest import AT_ONCE, largest
 from labelsieve.fitting.threads import for_each_chunk
 from labelsieve.types import Floats, Ints, Outputs
 
 _NEAREST = 20
-_GROUP = 8
-_AT_ONCE = 1 << 20
-"""Similarities looked at together: as many as a processor's cache holds."""
 
 
 class LabelledNeighbours:
@@ -40,7 +38,7 @@ class LabelledNeighbours:
         def fill(here: slice) -> None:
             columns[here] = self._of(self._directions_of(outputs.features[here]), outputs.predicted[here])
 
-        for_each_chunk(len(outputs), max(1, _AT_ONCE // len(self._labels)), fill)
+        for_each_chunk(len(outputs), max(1, AT_ONCE // len(self._labels)), fill)
         return columns
 
     def _of(self, directions: Floats, predicted: Ints) -> Floats:
@@ -51,7 +49,7 @@ class LabelledNeighbours:
         best_own = best[rows, predicted]
         best[rows, predicted] = -1
         best_other = best.max(axis=1)
-        near, nearest = _largest(similarity, min(_NEAREST, len(self._labels)))
+        near, nearest = largest(similarity, min(_NEAREST, len(self._labels)))
         agree = self._labels[nearest] == predicted[:, None]
         weights = np.maximum(near, 1e-6)
         return np.stack(
@@ -70,27 +68,3 @@ class LabelledNeighbours:
     def _directions_of(self, features: Floats) -> Floats:
         centred = features.astype(np.float32) - self._centre
         return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12))
-
-
-def _largest(values: Floats, k: int) -> tuple[Floats, Ints]:
-    """The k largest of each row and where they are, in no order.
-
-    They lie in those k groups of columns whose largest values are the largest, so that few others have to be sorted.
-    """
-    n, width = values.shape
-    n_groups = width // _GROUP
-    if n_groups <= k:
-        at = _where_largest(values, k)
-        return np.take_along_axis(values, at, axis=1), at
-    in_groups = n_groups * _GROUP
-    members = np.arange(in_groups).reshape(_GROUP, n_groups)
-    groups = _where_largest(values[:, :in_groups].reshape(n, _GROUP, n_groups).max(axis=1), k)
-    left_over = np.broadcast_to(np.arange(in_groups, width), (n, width - in_groups))
-    columns = np.hstack([*members[:, groups], left_over])
-    candidates = np.take_along_axis(values, columns, axis=1)
-    at = _where_largest(candidates, k)
-    return np.take_along_axis(candidates, at, axis=1), np.take_along_axis(columns, at, axis=1)
-
-
-def _where_largest(values: Floats, k: int) -> Ints:
-    return np.argpartition(values, values.shape[1] - k, axis=1)[:, -k:]

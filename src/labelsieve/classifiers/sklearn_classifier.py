@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
+from labelsieve.classifiers.known_neighbours import Neighbourhoods
 from labelsieve.classifiers.label_spreading import MOST_UNLABELLED, LabelSpreading
 from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.errors import ConfigurationError
@@ -38,6 +39,13 @@ class SklearnClassifier(Classifier):
         self.estimator = estimator
         self.scale_inputs = scale_inputs
         self.training = training
+        self._known_neighbours = Neighbourhoods()
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy, to be fitted to nearly the same points: what is known of their neighbours goes with it."""
+        copied = type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
+        copied._known_neighbours = self._known_neighbours
+        return copied
 
     @property
     def unlabelled_wanted(self) -> int:
@@ -50,6 +58,7 @@ class SklearnClassifier(Classifier):
         if isinstance(method, Vanilla | SemiSupervised):
             training = None if isinstance(method, Vanilla) else method
             copied: SklearnClassifier = clone(self).set_params(training=training)
+            copied._known_neighbours = Neighbourhoods()  # each run its own
             return copied
         networks = [name for name in registry.names("classifier") if name not in _SCIKIT_LEARN]
         raise ConfigurationError(
@@ -91,7 +100,14 @@ class SklearnClassifier(Classifier):
         if self.training is not None:
             others = self._rows(unlabelled)
             self.spreading_ = LabelSpreading(
-                rows, y, others, self._said(others), n_classes, self.training.neighbours, self.training.spread
+                rows,
+                y,
+                others,
+                self._said(others),
+                n_classes,
+                self.training.neighbours,
+                self.training.spread,
+                self._known_neighbours,
             )
             taught += [repr(self.training), others]
         # What it was taught, since an estimator of somebody's own need not be something that can be hashed.

@@ -40,7 +40,7 @@ class Modelling:
             state.label[training],
             self._n_outputs(),
             self._seed("classifier", number),
-            self._unlabelled(training, classifier.unlabelled_wanted, number),
+            self._unlabelled(training, classifier.unlabelled_wanted),
         )
 
     def confidence(
@@ -98,19 +98,23 @@ class Modelling:
         )
         return fitted
 
-    def _unlabelled(self, training: Ints, n: int, number: int) -> Array | None:
+    def _unlabelled(self, training: Ints, n: int) -> Array | None:
         """At most so many points to learn from without their labels, for a classifier that wants some.
 
         Drawn among all points that do not train, whatever else they are for: what is left of the pool, what was
         labelled by machine, and held-out points, used, in use or waiting. A model that had seen the inputs of the pool
         alone would be surer of the pool's points than of held-out ones, these would no longer tell how often it is
         wrong in the pool, and a certificate would be void. Drawn on equal terms, both stay exchangeable.
+
+        They are the first of those in one order for the whole run: nearly the same for all rounds and folds, so that
+        what a classifier finds out about them in one fit may serve the next.
         """
         if not n:
             return None
-        others = np.setdiff1d(np.arange(len(self._ledger.state.label)), training, assume_unique=True)
-        rng = generator(self._settings.random_state, "unlabelled", number)
-        drawn = rng.choice(others, size=min(n, len(others)), replace=False)
+        trains = np.zeros(len(self._ledger.state.label), dtype=bool)
+        trains[training] = True
+        order = generator(self._settings.random_state, "unlabelled").permutation(len(trains))
+        drawn = order[~trains[order]][:n]
         return self._points.take(drawn[self._points.reading_order(drawn)])
 
     def _n_outputs(self) -> int:

@@ -41,17 +41,8 @@ def test_points_in_chunks_are_the_same(monkeypatch):
     known = LabelledNeighbours(rng.normal(size=(50, 5)), rng.integers(3, size=50), 3)
     outputs = saying(rng.normal(size=(40, 5)), rng.integers(3, size=40))
     whole = known.evidence(outputs)
-    monkeypatch.setattr(neighbours, "_AT_ONCE", 150)
+    monkeypatch.setattr(neighbours, "AT_ONCE", 150)
     np.testing.assert_allclose(known.evidence(outputs), whole, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("known", [5, 20, 163, 400, 1003])
-def test_the_nearest_are_those_a_full_sort_finds(known):
-    values = np.random.default_rng(known).normal(size=(30, known)).astype(np.float32)
-    k = min(20, known)
-    largest, at = neighbours._largest(values, k)
-    np.testing.assert_array_equal(np.sort(largest, axis=1), np.sort(values, axis=1)[:, -k:])
-    np.testing.assert_array_equal(np.take_along_axis(values, at, axis=1), largest)
 
 
 def test_a_classifier_looks_for_evidence_only_when_asked():

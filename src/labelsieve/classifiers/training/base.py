@@ -1,21 +1,22 @@
-"""What every train-time method shares."""
+"""What every train-time method shares. Some work without gradients, so torch waits until it is used."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
 from sklearn.base import BaseEstimator
-from torch.nn import functional
 
-from labelsieve.fitting.members import OptimiserSettings, parameter_groups
+if TYPE_CHECKING:
+    import torch
 
-BatchLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    from labelsieve.fitting.members import OptimiserSettings
+
+BatchLoss = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
 """(logits (m, b, k) of a batch of each member, its rows (m, b) in the member's training set) -> losses (m,)."""
 
-Weights = Sequence[torch.Tensor]
+Weights = Sequence["torch.Tensor"]
 """Each (m, ...): one weight of all members."""
 
 
@@ -71,10 +72,16 @@ class LearnsFromUnlabelled(TrainTimeMethod):
 
 def sgd(weights: Weights, settings: Sequence[OptimiserSettings]) -> torch.optim.Optimizer:
     """Stochastic gradient descent with momentum and weight decay."""
+    import torch
+
+    from labelsieve.fitting.members import parameter_groups
+
     return torch.optim.SGD(parameter_groups(weights, settings), fused=True)
 
 
 def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Mean over the points (m, b) of each member."""
+    from torch.nn import functional
+
     losses = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
     return losses.view(labels.shape).mean(dim=1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-import torch
-from torch.nn import functional
+from typing import TYPE_CHECKING
 
 from labelsieve.classifiers.training.base import BatchLoss, LearnsFromUnlabelled, Weights, cross_entropy, sgd
-from labelsieve.fitting.members import OptimiserSettings
+
+if TYPE_CHECKING:
+    import torch
+
+    from labelsieve.fitting.members import OptimiserSettings
 
 
 class SemiSupervised(LearnsFromUnlabelled):
@@ -53,6 +55,8 @@ class SemiSupervised(LearnsFromUnlabelled):
         return lambda logits, rows: cross_entropy(logits, labels.gather(1, rows))
 
     def unlabelled_loss(self, taught: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        from torch.nn import functional
+
         confidence, pseudo_labels = taught.softmax(dim=1).max(dim=1)
         losses = functional.cross_entropy(logits, pseudo_labels, reduction="none")
         return self.weight * (losses * (confidence >= self.threshold)).mean()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import torch
+from typing import TYPE_CHECKING
 
 from labelsieve.classifiers.training.base import BatchLoss, TrainTimeMethod, Weights, cross_entropy, sgd
-from labelsieve.fitting.members import OptimiserSettings
+
+if TYPE_CHECKING:
+    import torch
+
+    from labelsieve.fitting.members import OptimiserSettings
 
 
 class Vanilla(TrainTimeMethod):
