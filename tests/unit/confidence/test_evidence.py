@@ -32,6 +32,15 @@ def test_evidence_that_tells_is_used():
     assert np.mean(scores) == pytest.approx(right.mean(), abs=0.03)  # a probability of being right
 
 
+def test_rounding_errors_are_no_evidence():
+    """Logarithms of probabilities, as classifiers of scikit-learn have them: their energy is 0 up to the last digits."""
+    outputs, _ = world()
+    logarithms = Outputs(np.log(outputs.probabilities), outputs.features, lambda: np.zeros((2000, 0)))
+    assert set(evidence_columns(logarithms)[:, -1]) == {0.0}
+    raw = Outputs(outputs.logits, outputs.features, lambda: np.zeros((2000, 0)))
+    assert len(set(evidence_columns(raw)[:, -1])) > 1000
+
+
 def test_the_automatic_choice_takes_what_lets_more_through():
     outputs, y = world(telling=4.0)
     chosen = Auto(tolerance=0.05).fit(outputs, y)
