@@ -85,7 +85,7 @@ def evidence_columns(outputs: Outputs) -> Floats:
         (logs[:, 0] - logs[:, 1])[:, None],
         np.log(np.maximum(1 - outputs.top_probabilities, _SURE))[:, None],
         outputs.entropies[:, None],
-        # 0 where logits are logarithms of probabilities, but for rounding, which would be scaled up to a column of noise.
+        # 0 where logits are logarithms of probabilities, but for rounding, which scaling would turn into noise.
         np.round(logsumexp(outputs.logits.astype(np.float64), axis=1), 5)[:, None],
     ]
     return np.hstack([*of_logits, outputs.evidence])

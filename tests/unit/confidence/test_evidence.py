@@ -33,7 +33,7 @@ def test_evidence_that_tells_is_used():
 
 
 def test_rounding_errors_are_no_evidence():
-    """Logarithms of probabilities, as classifiers of scikit-learn have them: their energy is 0 up to the last digits."""
+    """Logarithms of probabilities, as scikit-learn has them: their energy is 0 up to the last digits."""
     outputs, _ = world()
     logarithms = Outputs(np.log(outputs.probabilities), outputs.features, lambda: np.zeros((2000, 0)))
     assert set(evidence_columns(logarithms)[:, -1]) == {0.0}
