@@ -113,9 +113,7 @@ def _context(store: Store) -> dict[str, Any]:
         "figures": FIGURES,
         "settings": appendix_tables.settings_table(store),
         "tolerance": TOLERANCE,
-        "certified_by": sorted(
-            {r["version"] for d in DATASETS for r in store.read("runs", d) if r["thresholds"] == "certified"}
-        ),
+        "certified_by": _certified_by(store),
         "delta": inspect.signature(ls.autolabel).parameters["delta"].default,
         "overview": overview.FILE_NAME if overview.drawable(store) else None,
         "sweep_files": {pair: sweeps.file_name(*pair) for pair in drawn},
@@ -143,6 +141,17 @@ def _context(store: Store) -> dict[str, Any]:
         "lowest_error": hyperparameters.LOWEST_ERROR,
         "at_random": hyperparameters.AT_RANDOM,
     }
+
+
+def _certified_by(store: Store) -> dict[str, list[str]]:
+    """Which certified runs are by which version of the package, the oldest first."""
+    cells: dict[str, set[str]] = {}
+    for dataset in DATASETS:
+        for run in store.read("runs", dataset):
+            if run["thresholds"] == "certified":
+                here = f"{protocol(dataset).title} with {table.TITLES[run['training']]}"
+                cells.setdefault(run["version"], set()).add(here)
+    return {version: sorted(cells[version]) for version in sorted(cells)}
 
 
 def _section(store: Store, dataset: str) -> DatasetSection:
