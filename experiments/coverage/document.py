@@ -27,6 +27,8 @@ _COLOURS = {
     "auto": "#0072B2",
     "better-network": "#CC79A7",
     "auto-better-network": "#009E73",
+    "auto-semi-supervised": "#56B4E9",
+    "semi-supervised-fewer-labels": "#999999",
 }
 
 
@@ -109,7 +111,9 @@ def with_table(readme: str, store: Store) -> str:
 def _filled(template: str, store: Store) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
-    filled = environment.from_string(text).render(sections=sections(store), variants=list(variants()), figure=FIGURE)
+    filled = environment.from_string(text).render(
+        sections=sections(store), variants=list(variants()), figure=FIGURE, fewer="semi-supervised-fewer-labels"
+    )
     return f"{filled}\n"
 
 
@@ -182,5 +186,7 @@ def draw(store: Store, path: Path) -> Path:
     drawn.supylabel("error (%)", fontsize=10)
     legend = grid[-1]  # five datasets, six places
     legend.axis("off")
-    legend.legend(*grid[0].get_legend_handles_labels(), frameon=False, fontsize=9, loc="center")
+    curves_of = {text: line for axes in grid for line, text in zip(*axes.get_legend_handles_labels(), strict=True)}
+    shown = [variant for variant in _COLOURS if variant in curves_of]
+    legend.legend([curves_of[variant] for variant in shown], shown, frameon=False, fontsize=9, loc="center")
     return style.save(drawn, path)
