@@ -248,7 +248,7 @@ def test_the_harness_catches_folds_that_are_not_thinned(monkeypatch):
     def select_only(query, pool, waiting, trained, n, rng):
         return query.select(pool, trained, n, rng), np.empty(0, dtype=np.int64)
 
-    monkeypatch.setattr("labelsieve.engine.loop.select_and_thin", select_only)
+    monkeypatch.setattr("labelsieve.engine.questions.select_and_thin", select_only)
     failed, _ = failures("drifting", validation_reuse="folds", **DRIFT)
     assert failed > allowed_failures(DELTA)
 
