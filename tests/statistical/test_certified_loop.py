@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 
 import labelsieve as ls
 from labelsieve.classifiers import Classifier
@@ -40,6 +40,37 @@ def imbalanced(rng: np.random.Generator, n: int):
 WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced}
 
 
+class NaiveBayes(Classifier):
+    """A normal distribution per class and feature. As scikit-learn's, without the checks that take most of its time on
+    so few points."""
+
+    gives_raw_logits = False
+
+    def check(self, x, n_classes):
+        pass
+
+    def fingerprint(self):
+        return "naive bayes"
+
+    def with_training(self, method):
+        return self
+
+    def _fit(self, x, y, n_classes, seed, progress):
+        self.classes_, counts = np.unique(y, return_counts=True)
+        of_classes = [x[y == code] for code in self.classes_]
+        self.means_ = np.stack([points.mean(axis=0) for points in of_classes])
+        self.variances_ = np.stack([points.var(axis=0) for points in of_classes]) + 1e-9 * x.var(axis=0).max()
+        self.log_constants_ = np.log(counts / len(y)) - 0.5 * np.log(2 * np.pi * self.variances_).sum(axis=1)
+        self.width_ = n_classes
+
+    def _outputs(self, x):
+        squares = (x[:, None] - self.means_) ** 2 / self.variances_
+        likelihoods = self.log_constants_ - 0.5 * squares.sum(axis=2)
+        logits = np.full((len(x), self.width_), np.log(1e-12))
+        logits[:, self.classes_] = np.maximum(log_softmax(likelihoods, axis=1), np.log(1e-12))
+        return Outputs(logits, x.astype(np.float32))
+
+
 def failures(world="overlapping", repetitions=REPETITIONS, n=1500, classes=2, given=0, **settings) -> tuple[int, float]:
     """In how many repetitions the realised error exceeds the tolerance; and mean coverage.
 
@@ -48,7 +79,7 @@ def failures(world="overlapping", repetitions=REPETITIONS, n=1500, classes=2, gi
     failed, coverage = 0, 0.0
     chosen = {
         "train_budget": 40, "seed_size": 20, "batch_size": 10, "validation_budget": 300, "tolerance": TOLERANCE,
-        "classifier": GaussianNB(),
+        "classifier": NaiveBayes(),
     } | settings  # fmt: skip
     for repetition in range(repetitions):
         x, y = WORLDS[world](np.random.default_rng(repetition), n + given)
