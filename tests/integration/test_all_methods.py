@@ -7,10 +7,13 @@ from sklearn.datasets import load_digits
 
 import labelsieve as ls
 from labelsieve import registry
+from labelsieve.classifiers import Classifier
 from tests.problems import quick_classifier, quick_training
+from tests.training_once import training_once
 
 PAPERS_TRAINING = ("vanilla", "squentropy", "crl", "fmfp")
 PAPERS_CONFIDENCE = ("softmax", "temperature", "top-label-binning", "scaling-binning", "dirichlet", "colander")
+MODELS: dict[str, Classifier] = {}
 
 
 @pytest.mark.parametrize("confidence", registry.BUILT_IN["confidence"])
@@ -18,11 +21,12 @@ PAPERS_CONFIDENCE = ("softmax", "temperature", "top-label-binning", "scaling-bin
 def test_combination(training, confidence):
     x, y = load_digits(return_X_y=True)
     x, y = x[:900], y[:900]
-    run = ls.autolabel(
-        x, ls.SimulatedAnnotator(y), classes=10, train_budget=150, validation_budget=400, max_rounds=2,
-        classifier=quick_classifier("mlp").set_params(epochs=10), training=quick_training(training),
-        confidence=confidence, progress=False, thresholds="paper",
-    )  # fmt: skip
+    with training_once(MODELS):
+        run = ls.autolabel(
+            x, ls.SimulatedAnnotator(y), classes=10, train_budget=150, validation_budget=400, max_rounds=2,
+            classifier=quick_classifier("mlp").set_params(epochs=10), training=quick_training(training),
+            confidence=confidence, progress=False, thresholds="paper",
+        )  # fmt: skip
     outcome = run.evaluate(y)
     assert len(run.rounds) == 2
     assert all(report.confidence_fallback is None for report in run.rounds[:1])

@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Generator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,29 +20,17 @@ from labelsieve.engine.methods import Methods
 from labelsieve.engine.modelling import Modelling
 from labelsieve.engine.points import Points
 from labelsieve.engine.progress import Observer
+from labelsieve.engine.questions import Questions, View
 from labelsieve.engine.requests import AskHumans, Request, ScorePool
 from labelsieve.engine.scoring import PoolScores
 from labelsieve.engine.settings import RunSettings
 from labelsieve.engine.standing import Standing
-from labelsieve.engine.stopping import Estimate, Prospects, reason_to_stop
-from labelsieve.engine.thinning import select_and_thin
+from labelsieve.engine.stopping import Prospects
 from labelsieve.engine.validation import ValidationPlan
 from labelsieve.errors import OneClassError, UnseenClassWarning
 from labelsieve.queries.base import Selection
 from labelsieve.seeding import generator
-from labelsieve.types import Array, Bools, Floats, HeldOutScores, Ints, RoundReport
-
-
-class View(NamedTuple):
-    """A model, and what it says about the points without labels and about validation points that wait."""
-
-    model: Classifier
-    confidence: ConfidenceFunction
-    x_train: Array
-    rest: Ints
-    waiting: Ints
-    of_rest: PoolScores
-    of_waiting: PoolScores
+from labelsieve.types import Bools, Floats, HeldOutScores, Ints, RoundReport
 
 
 class Loop:
@@ -67,6 +55,7 @@ class Loop:
         self._modelling = Modelling(self._all_points, methods, settings, ledger, classes_declared)
         self._standing = Standing(ledger, settings, plan)
         self._prospects = Prospects(self._modelling, self._standing, settings, plan, ledger)
+        self._questions = Questions(methods, settings, plan, self._standing, self._prospects)
         self._methods = methods
         self._settings = settings
         self._plan = plan
@@ -80,7 +69,7 @@ class Loop:
             yield from self._ask_at_random(Role.VALIDATION, self._plan.at_start, "validation")
         if not self._ledger.state.asked_for(Role.TRAIN):
             yield from self._ask_at_random(Role.TRAIN, self._settings.seed_size, "seed batch")
-        while (reason := self._reason_to_stop()) is None:
+        while (reason := self._questions.reason_to_stop(self._standing.now())) is None:
             if self._standing.training_classes().sum() < 2:
                 yield from self._look_for_a_second_class()
             elif self._standing.untrained_labels() and self._standing.tests_now():
@@ -114,7 +103,9 @@ class Loop:
             yield from self._ask_fresh_validation()
             yield from self._labelling_round((view.model, view.confidence), spent)
             return
-        asked, thinned = self._question_without_machine_labels(number, view, estimate)
+        asked, thinned = self._questions.after_round(
+            self._standing.after_learning(number, len(view.rest)), view, estimate
+        )
         report = RoundReport(
             number=number,
             train_points=len(state.training()),
@@ -149,23 +140,6 @@ class Loop:
         of_rest, of_waiting = yield from self._scores([rest, waiting], model, confidence)
         return View(model, confidence, x_train, rest, waiting, of_rest, of_waiting)
 
-    def _question_without_machine_labels(
-        self, number: int, view: View, estimate: Estimate | None = None
-    ) -> tuple[Asked | None, Ints]:
-        """What to ask next when nothing is labelled by machine, and the validation points to give up for it."""
-        return self._next_question(
-            number,
-            view.rest,
-            view.of_rest.query_summary,
-            view.waiting,
-            view.of_waiting.query_summary,
-            view.model,
-            view.x_train,
-            len(self._ledger.state.validation()),
-            self._standing.tests_done(),
-            estimate,
-        )
-
     def _labelling_round(
         self, fitted: tuple[Classifier, ConfidenceFunction] | None = None, spent: float = 0.0
     ) -> Generator[Request, Any, None]:
@@ -198,22 +172,14 @@ class Loop:
         accepted = scored.score >= thresholds[scored.predicted]
         in_region = held_out_scored.score >= thresholds[held_out_scored.predicted]
         waits_on = ~(waiting_scored.score >= thresholds[waiting_scored.predicted])
-        rest, later = rows[~accepted], waiting[waits_on]
+        left = View(model, confidence, x_train, rows, waiting, scored, waiting_scored).narrowed(~accepted, waits_on)
         if self._plan.single_use:  # decided before the test, as labels to check with are asked for afterwards
             estimate = self._prospects.estimate(confidence, [scored, held_out_scored, waiting_scored], 0, len(rows))
         else:
-            estimate = self._prospects.estimate(confidence, [scored.at(~accepted)], int(accepted.sum()), len(rest))
-        asked, thinned = self._next_question(
-            number,
-            rest,
-            scored.query_summary[~accepted],
-            later,
-            waiting_scored.query_summary[waits_on],
-            model,
-            x_train,
-            len(later) if self._plan.single_use else int((~in_region).sum()),
-            self._standing.tests_done() + 1,
-            estimate,
+            estimate = self._prospects.estimate(confidence, [left.of_rest], int(accepted.sum()), len(left.rest))
+        held_out_left = len(left.waiting) if self._plan.single_use else int((~in_region).sum())
+        asked, thinned = self._questions.after_round(
+            self._standing.after_labelling(number, len(left.rest), held_out_left), left, estimate
         )
         leaving = validation if self._plan.single_use else validation[in_region]
         retired = np.concatenate([leaving, waiting[~waits_on], thinned])
@@ -225,7 +191,7 @@ class Loop:
             thresholds=thresholds,
             machine_labelled=int(accepted.sum()),
             retired_validation=len(retired),
-            remaining=len(rest),
+            remaining=len(left.rest),
             queried_next=0 if asked is None else len(asked.points),
             model_fingerprint=fingerprint,
             confidence_fallback=confidence.fallback_,
@@ -296,41 +262,13 @@ class Loop:
             expected_coverage=expected_coverage,
         )
 
-    def _next_question(
-        self,
-        number: int,
-        rest: Ints,
-        summary: Array,
-        waiting: Ints,
-        waiting_summary: Array,
-        model: Classifier,
-        x_train: Array,
-        validation_left: int,
-        tests: int,
-        estimate: Estimate | None,
-    ) -> tuple[Asked | None, Ints]:
-        """The next batch by the query strategy, or None if the run ends here; and which waiting validation points to
-        give up for it."""
-        n = min(self._settings.batch_size, self._standing.train_budget_left(), len(rest))
-        if n <= 0 or self._reason_to_stop(len(rest), 0, number, validation_left, tests, estimate) is not None:
-            return None, waiting[:0]
-        selection, given_up = select_and_thin(
-            self._methods.query,
-            summary,
-            waiting_summary,
-            self._methods.query.summary(model.outputs(x_train)),
-            n,
-            generator(self._settings.random_state, "query", number),
-        )
-        return Asked(number, Role.TRAIN, rest[selection.rows], selection.probabilities), waiting[given_up]
-
     def _ask_after_the_last_round(self) -> Generator[Request, Any, None]:
         """A run that had ended is given more budget or rounds: train its last model again and ask the question that
         would have followed. No threshold is tried a second time on the same labels."""
         number = self._ledger.state.rounds_closed
         self._observer.round_started(number, len(self._ledger.state.training()))
         view = yield from self._trained_and_scored(number)
-        asked, thinned = self._question_without_machine_labels(number, view)
+        asked, thinned = self._questions.after_round(self._standing.after_learning(number, len(view.rest)), view, None)
         if asked is not None:
             self._ledger.append(Retired(number, thinned), asked)
         yield from self._answers_to_pending()
@@ -368,35 +306,6 @@ class Loop:
         pending = self._ledger.state.pending()
         if len(pending):
             yield AskHumans(pending, Role(int(self._ledger.state.role[pending[0]])))
-
-    def _reason_to_stop(
-        self,
-        remaining: int | None = None,
-        untrained_labels: int | None = None,
-        rounds: int | None = None,
-        validation_left: int | None = None,
-        tests: int | None = None,
-        estimate: Estimate | None = None,
-    ) -> str | None:
-        """As things stand in the ledger, or as they will stand once the current round is written down."""
-        state = self._ledger.state
-        held_out = len(state.validation()) if validation_left is None else validation_left
-        left = len(state.unlabelled()) if remaining is None else remaining
-        after = state.rounds_closed if rounds is None else rounds
-        return reason_to_stop(
-            remaining=left,
-            untrained_labels=self._standing.untrained_labels() if untrained_labels is None else untrained_labels,
-            train_budget_left=self._standing.train_budget_left(),
-            rounds=after,
-            max_rounds=self._settings.max_rounds,
-            pays=self._prospects.asking_pays(estimate),
-            validation_reason=self._plan.reason_to_stop(
-                self._standing.tests_done() if tests is None else tests,
-                held_out,
-                left,
-                asked_already=rounds is None and self._standing.fresh_validation_asked(),
-            ),
-        )
 
     def _announce_round(self) -> None:
         self._observer.round_started(self._ledger.state.rounds_closed + 1, len(self._ledger.state.training()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,23 @@ from labelsieve.engine.validation import ValidationPlan
 from labelsieve.types import Bools
 
 
+@dataclass(frozen=True)
+class Tally:
+    """What decides whether another round makes sense, after so many ``rounds``.
+
+    ``remaining``: points without labels. ``held_out``: validation points that a later test may use.
+    ``untrained_labels``: answers no model has learned from. ``tests``: rounds that have set thresholds.
+    ``validation_asked``: whether the labels of the next test have been asked for.
+    """
+
+    rounds: int
+    remaining: int
+    untrained_labels: int
+    held_out: int
+    tests: int
+    validation_asked: bool
+
+
 class Standing:
     """What has been asked, trained on and tested so far, and what the settings leave to do."""
 
@@ -20,6 +38,26 @@ class Standing:
         self._ledger = ledger
         self._settings = settings
         self._plan = plan
+
+    def now(self) -> Tally:
+        """As things stand in the ledger."""
+        state = self._ledger.state
+        return Tally(
+            rounds=state.rounds_closed,
+            remaining=len(state.unlabelled()),
+            untrained_labels=self.untrained_labels(),
+            held_out=len(state.validation()),
+            tests=self.tests_done(),
+            validation_asked=self.fresh_validation_asked(),
+        )
+
+    def after_learning(self, number: int, remaining: int) -> Tally:
+        """As things will stand once round ``number`` is written down, which only trains."""
+        return Tally(number, remaining, 0, len(self._ledger.state.validation()), self.tests_done(), False)
+
+    def after_labelling(self, number: int, remaining: int, held_out: int) -> Tally:
+        """As things will stand once round ``number`` is written down, which has set thresholds."""
+        return Tally(number, remaining, 0, held_out, self.tests_done() + 1, False)
 
     def train_budget_left(self) -> int:
         """Training labels that may still be asked for."""

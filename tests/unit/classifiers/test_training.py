@@ -14,6 +14,7 @@ from labelsieve.classifiers import TorchClassifier
 from labelsieve.classifiers.training.crl import CRL, CorrectnessHistory, ranking_loss
 from labelsieve.classifiers.training.fmfp import FMFP
 from labelsieve.classifiers.training.squentropy import Squentropy
+from tests.networks import Linear
 
 
 def test_squentropy_by_hand():
@@ -53,17 +54,6 @@ def test_history_counts_the_share_right():
     history.add(both, torch.tensor([[[1.0, 0.0], [1.0, 0.0]]]))
     history.add(both, torch.tensor([[[1.0, 0.0], [0.0, 1.0]]]))
     assert history.share_right(both).tolist() == [[1.0, 0.5]]
-
-
-class Linear(nn.Module):
-    """One linear layer; ``visited`` gathers its weights at the end of each epoch through the progress callback."""
-
-    def __init__(self, shape, n_classes):
-        super().__init__()
-        self.layer = nn.Linear(shape[0], n_classes)
-
-    def forward(self, x):
-        return self.layer(x), x
 
 
 @pytest.mark.parametrize(("start", "first"), [(0.6, 6), (0.0, 0), (0.99, 9), (None, None)])

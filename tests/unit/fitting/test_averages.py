@@ -9,6 +9,7 @@ from torch import nn
 
 from labelsieve.classifiers import TorchClassifier
 from labelsieve.fitting.averages import MovingAverage
+from tests.networks import Linear
 
 
 def test_the_first_weights_are_forgotten_and_later_ones_slowly():
@@ -39,14 +40,6 @@ def test_batch_statistics_are_averaged_too_and_counts_are_not():
 
 
 def test_a_classifier_predicts_with_the_average():
-    class Linear(nn.Module):
-        def __init__(self, shape, n_classes):
-            super().__init__()
-            self.layer = nn.Linear(shape[0], n_classes)
-
-        def forward(self, x):
-            return self.layer(x), x
-
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 3)), rng.integers(2, size=40)
     classifier = TorchClassifier(Linear, epochs=6, batch_size=40, average_decay=0.5, device="cpu")
