@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import joblib
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
@@ -14,6 +15,7 @@ from labelsieve.classifiers.known_neighbours import Neighbourhoods
 from labelsieve.classifiers.label_spreading import MOST_UNLABELLED, LabelSpreading
 from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.errors import ConfigurationError
+from labelsieve.expectation import area_under_risk
 from labelsieve.fitting.threads import threads_for
 from labelsieve.types import Array, Floats, Ints, Outputs
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from labelsieve.classifiers.training.semi_supervised import SemiSupervised
 
 _SMALLEST_PROBABILITY = 1e-12
+_PARTS, _FEWEST_CHECKED = 3, 20
+"""Training points are left out by parts, to see whether spreading helps; fewer than these cannot tell."""
 _SCIKIT_LEARN = ("logistic", "embedding")
 """Names of classifiers that are estimators of scikit-learn."""
 
@@ -30,7 +34,7 @@ class SklearnClassifier(Classifier):
 
     ``scale_inputs`` centres and scales features first. It is off for estimators of your own, which may bring a
     pipeline or need their inputs as they are. ``training`` may be ``SemiSupervised``: labels then also spread over a
-    graph of neighbours.
+    graph of neighbours, if that helps with training labels left out.
     """
 
     gives_raw_logits: ClassVar[bool] = False
@@ -87,46 +91,71 @@ class SklearnClassifier(Classifier):
         self.width_ = n_classes
         self.scaler_ = InputScaler(x) if self.scale_inputs else None
         rows = self._rows(x)
+        self.estimator_ = self._fitted(rows, y, seed)
+        taught = [repr(self.estimator), rows, y, seed]
+        self.spreading_ = None
+        if self.training is not None:
+            others = self._rows(unlabelled)
+            taught += [repr(self.training), others]
+            if self._should_spread(rows, y, others, seed):
+                self.spreading_ = self._spreading(self.estimator_, rows, y, others)
+        # What it was taught, since an estimator of somebody's own need not be something that can be hashed.
+        self.fingerprint_ = str(joblib.hash(taught))[:12]
+        progress(1.0)
+
+    def _fitted(self, rows: Array, y: Ints, seed: int) -> Any:
         estimator = clone(self.estimator)
         unset = {
             name: seed
             for name, value in estimator.get_params().items()
             if (name == "random_state" or name.endswith("__random_state")) and value is None
         }
-        with threads_for(rows.size * n_classes):
-            self.estimator_ = estimator.set_params(**unset).fit(rows, y)
-        taught = [repr(self.estimator), rows, y, seed]
-        self.spreading_ = None
-        if self.training is not None:
-            others = self._rows(unlabelled)
-            self.spreading_ = LabelSpreading(
-                rows,
-                y,
-                others,
-                self._said(others),
-                n_classes,
-                self.training.neighbours,
-                self.training.spread,
-                self._known_neighbours,
-            )
-            taught += [repr(self.training), others]
-        # What it was taught, since an estimator of somebody's own need not be something that can be hashed.
-        self.fingerprint_ = str(joblib.hash(taught))[:12]
-        progress(1.0)
+        with threads_for(rows.size * self.width_):
+            return estimator.set_params(**unset).fit(rows, y)
+
+    def _should_spread(self, rows: Array, y: Ints, others: Array, seed: int) -> bool:
+        """Whether labels that spread tell better than the estimator alone which labels of training points it has not
+        seen it gets right. Where neighbours are seldom of one class, they do not."""
+        if len(y) < _FEWEST_CHECKED:
+            return True
+        parts = list(KFold(_PARTS, shuffle=True, random_state=seed).split(y))
+        if any(len(np.unique(y[seen])) < 2 for seen, _ in parts):
+            return True
+        alone, joined = np.empty((2, len(y), self.width_))
+        for seen, unseen in parts:
+            estimator = self._fitted(rows[seen], y[seen], seed)
+            spreading = self._spreading(estimator, rows[seen], y[seen], others)
+            alone[unseen] = self._said(estimator, rows[unseen])
+            joined[unseen] = spreading(rows[unseen], alone[unseen])
+        risk_alone, risk_joined = (area_under_risk(p.max(axis=1), p.argmax(axis=1) == y) for p in (alone, joined))
+        return risk_joined <= risk_alone
+
+    def _spreading(self, estimator: Any, rows: Array, y: Ints, others: Array) -> LabelSpreading:
+        assert self.training is not None
+        return LabelSpreading(
+            rows,
+            y,
+            others,
+            self._said(estimator, others),
+            self.width_,
+            self.training.neighbours,
+            self.training.spread,
+            self._known_neighbours,
+        )
 
     def _outputs(self, x: Array) -> Outputs:
         rows = self._rows(x)
-        probabilities = self._said(rows)
+        probabilities = self._said(self.estimator_, rows)
         if self.spreading_ is not None:
             probabilities = self.spreading_(rows, probabilities)
         logits = np.log(np.maximum(probabilities, _SMALLEST_PROBABILITY))
         return Outputs(logits, rows.astype(np.float32))
 
-    def _said(self, rows: Array) -> Floats:
-        """The estimator's probabilities, with a column for every class."""
+    def _said(self, estimator: Any, rows: Array) -> Floats:
+        """An estimator's probabilities, with a column for every class."""
         probabilities = np.full((len(rows), self.width_), _SMALLEST_PROBABILITY)
         if len(rows):
-            probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(rows)
+            probabilities[:, estimator.classes_] = estimator.predict_proba(rows)
         return probabilities
 
     def _rows(self, x: Array) -> Array:

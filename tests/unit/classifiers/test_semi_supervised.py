@@ -77,6 +77,26 @@ def test_labels_spread_to_points_that_look_alike():
     assert np.mean(gains) > 0.02
 
 
+def test_labels_do_not_spread_where_neighbours_are_of_any_class():
+    """One direction of 30 tells the classes apart, and a linear classifier finds it; neighbours know nothing of it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 30))
+    y = (x[:, 0] > 0).astype(np.int64)
+    classifier = SklearnClassifier(LogisticRegression(), training=SemiSupervised())
+    classifier.fit(x[:300], y[:300], 2, seed=0, unlabelled=x[300:])
+    plain = SklearnClassifier(LogisticRegression()).fit(x[:300], y[:300], 2, seed=0)
+    np.testing.assert_array_equal(classifier.outputs(x).logits, plain.outputs(x).logits)
+
+
+@pytest.mark.parametrize("n", [19, 21])
+def test_a_class_with_a_single_label_is_no_trouble(n):
+    x, y = np.random.default_rng(0).normal(size=(60, 3)), np.zeros(60, dtype=np.int64)
+    y[n - 1] = 1
+    classifier = SklearnClassifier(LogisticRegression(), training=SemiSupervised())
+    outputs = classifier.fit(x[:n], y[:n], 2, seed=0, unlabelled=x[n:]).outputs(x)
+    assert np.isfinite(outputs.logits).all()
+
+
 def test_points_without_labels_change_the_fingerprint():
     x, y = striped_images(60)
     classifier = SklearnClassifier(LogisticRegression(), training=SemiSupervised())

@@ -26,7 +26,7 @@ class SemiSupervised(LearnsFromUnlabelled):
 
     For estimators of scikit-learn, which know no gradients, labels that spread over a graph of ``neighbours`` instead:
     each point hears its neighbours and keeps ``1 - spread`` of what the estimator says (``classifiers/
-    label_spreading.py``).
+    label_spreading.py``). They spread only if that helps with training labels that are left out.
     """
 
     def __init__(
