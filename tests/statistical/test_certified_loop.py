@@ -42,7 +42,7 @@ def imbalanced(rng: np.random.Generator, n: int):
 def directions(rng: np.random.Generator, n: int):
     """Two classes that overlap, of unit length as embeddings are."""
     y = rng.integers(2, size=n)
-    return of_unit_length(rng.normal(size=(n, 6)) + np.outer(2 * y - 1, [1.2, 0, 0, 0, 0, 0])), y
+    return of_unit_length(rng.normal(size=(n, 6)) + np.outer(2 * y - 1, [1.4, 0, 0, 0, 0, 0])), y
 
 
 WORLDS = {"overlapping": overlapping, "imbalanced": imbalanced, "directions": directions}
