@@ -117,7 +117,8 @@ def test_bytes_do_not_overflow():
 
 
 def test_copies_of_a_classifier_know_what_it_has_found():
-    x, y = points(80), np.arange(80) % 2
+    y = np.arange(80) % 2
+    x = points(80) + 100 * y[:, None]  # two clouds, where labels spread
     unfitted = SklearnClassifier(LogisticRegression(), training=SemiSupervised(neighbours=K))
     first, second = (clone(unfitted).fit(x[:n], y[:n], 2, seed=0, unlabelled=x[n:]) for n in (20, 30))
     alone = SklearnClassifier(LogisticRegression(), training=SemiSupervised(neighbours=K))
