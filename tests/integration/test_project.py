@@ -79,7 +79,7 @@ class TestRehearsal:
         self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         table = pd.read_csv(posts, dtype=str)
-        table.loc[::4, "body"] += " " + table["body"].shift(1, fill_value="")  # about two topics at once
+        table.loc[::5, "body"] += " " + table["body"].shift(1, fill_value="")  # about two topics at once
         table.to_csv(tmp_path / "unclear.csv", index=False)
         folder = made(tmp_path / "project", tmp_path / "unclear.csv", "--tolerance", "0.06")
         for command in (["run", str(folder), "--simulate", "topic"], ["status", str(folder)]):
