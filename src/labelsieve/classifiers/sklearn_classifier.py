@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _SMALLEST_PROBABILITY = 1e-12
 _PARTS, _FEWEST_CHECKED = 3, 20
-"""Training points are left out by parts, to see whether spreading helps; fewer than these cannot tell."""
+"""Training points are left out by parts, to see whether spreading helps; fewer than these, or than one of each class in
+every part, cannot tell."""
 _SCIKIT_LEARN = ("logistic", "embedding")
 """Names of classifiers that are estimators of scikit-learn."""
 
@@ -116,7 +117,7 @@ class SklearnClassifier(Classifier):
     def _should_spread(self, rows: Array, y: Ints, others: Array, seed: int) -> bool:
         """Whether labels that spread tell better than the estimator alone which labels of training points it has not
         seen it gets right. Where neighbours are seldom of one class, they do not."""
-        if len(y) < _FEWEST_CHECKED:
+        if len(y) < max(_FEWEST_CHECKED, _PARTS * self.width_):
             return True
         parts = list(KFold(_PARTS, shuffle=True, random_state=seed).split(y))
         if any(len(np.unique(y[seen])) < 2 for seen, _ in parts):
