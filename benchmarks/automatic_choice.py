@@ -69,7 +69,6 @@ def seconds(classifier: str, draw: Draw, train_budget: int, confidence: str) -> 
             classes=int(y.max()) + 1,
             train_budget=train_budget,
             classifier=classifier,
-            training="vanilla",
             confidence=confidence,
             progress=False,
         )

@@ -108,7 +108,7 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
 
 
 def _record(dataset: Dataset, of_paper: Protocol, variant: str, seed: int, divided: Division, device: str) -> Record:
-    own = {"training": "vanilla"} | _keywords(dataset, variant)  # what differs from variant to variant is named
+    own = _keywords(dataset, variant)
     of_methods = own.pop("of_methods", {})
     of_methods[own["confidence"]] = own.pop("parameters", {})
     for group in ("classifier", "training", "confidence"):

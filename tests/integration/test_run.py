@@ -11,10 +11,8 @@ import torch
 from sklearn.datasets import make_blobs
 
 import labelsieve as ls
-from labelsieve import registry
 from labelsieve.engine.entries import Assigned
 from labelsieve.errors import AnnotatorError, ConfigurationError, DataError
-from tests.problems import of_unit_length
 
 
 def test_labels_and_evaluation_by_hand(small_run, blobs):
@@ -119,26 +117,6 @@ def test_auto_picks_by_shape(blobs):
             thresholds="paper",
         )
         assert expected in run.settings["classifier"]
-
-
-@pytest.mark.parametrize(
-    ("chosen", "expected"),
-    [
-        ({}, True),
-        ({"classifier": "embedding"}, True),
-        ({"classifier": "logistic"}, False),
-        ({"classifier": registry.create("classifier", "embedding")}, False),
-        ({"training": "vanilla"}, False),
-    ],
-    ids=str,
-)
-def test_auto_training_of_embeddings_is_semi_supervised_and_the_run_says_so(chosen, expected):
-    x = of_unit_length(np.random.default_rng(0).normal(size=(60, 3)))
-    run = ls.autolabel(
-        x, lambda ids: ids % 2, train_budget=12, validation_budget=12, max_rounds=1, progress=False, thresholds="paper",
-        **chosen,
-    )  # fmt: skip
-    assert ("SemiSupervised" in run.settings["classifier"]) == expected
 
 
 def test_given_validation_is_thinned_and_certifies_the_last_round():

@@ -184,10 +184,11 @@ def test_certified_with_a_network_that_learns_from_points_without_labels():
 
 
 @pytest.mark.parametrize("given", [0, 300])
-def test_certified_with_embeddings_and_all_defaults(given):
-    """Which learn from points without labels."""
+def test_certified_with_embeddings_that_learn_from_points_without_labels(given):
     repetitions = 100
-    failed, coverage = failures("directions", repetitions, n=600, given=given, classifier="auto")
+    failed, coverage = failures(
+        "directions", repetitions, n=600, given=given, classifier="auto", training="semi-supervised"
+    )
     assert failed <= allowed_failures(DELTA, repetitions)
     assert coverage > 0.1
 

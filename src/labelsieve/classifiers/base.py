@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from labelsieve.classifiers.neighbours import LabelledNeighbours
 from labelsieve.errors import ConfigurationError, NotFittedError
@@ -34,6 +34,12 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     def unlabelled_wanted(self) -> int:
         """How many points without labels ``fit`` can make use of; 0 for none."""
         return 0
+
+    def settled(self) -> Classifier:
+        """Unfitted, with the choices this fitted one has made by its training labels. Folds of these then tell how such
+        a classifier does."""
+        copied: Classifier = clone(self)
+        return copied
 
     @final
     def fit(

@@ -45,11 +45,17 @@ class SklearnClassifier(Classifier):
         self.scale_inputs = scale_inputs
         self.training = training
         self._known_neighbours = Neighbourhoods()
+        self._spreads: bool | None = None
 
     def __sklearn_clone__(self) -> Self:
         """A copy, to be fitted to nearly the same points: what is known of their neighbours goes with it."""
         copied = type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
-        copied._known_neighbours = self._known_neighbours
+        copied._known_neighbours, copied._spreads = self._known_neighbours, self._spreads
+        return copied
+
+    def settled(self) -> SklearnClassifier:
+        copied: SklearnClassifier = clone(self)
+        copied._spreads = self.spreading_ is not None
         return copied
 
     @property
@@ -117,6 +123,8 @@ class SklearnClassifier(Classifier):
     def _should_spread(self, rows: Array, y: Ints, others: Array, seed: int) -> bool:
         """Whether labels that spread tell better than the estimator alone which labels of training points it has not
         seen it gets right. Where neighbours are seldom of one class, they do not."""
+        if self._spreads is not None:
+            return self._spreads
         if len(y) < max(_FEWEST_CHECKED, _PARTS * self.width_):
             return True
         parts = list(KFold(_PARTS, shuffle=True, random_state=seed).split(y))

@@ -13,7 +13,7 @@ from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
 from labelsieve.engine.settings import RunSettings
-from labelsieve.engine.suited import suited_to, training_suited_to
+from labelsieve.engine.suited import suited_to
 from labelsieve.engine.validation import ValidationPlan, reusing, single_use
 from labelsieve.errors import ConfigurationError
 from labelsieve.queries.base import Query
@@ -121,22 +121,19 @@ def compose(
     query: Any,
 ) -> Methods:
     """Names and instances as methods for this pool, these settings and this device."""
-    if isinstance(classifier, str) and classifier == "auto":
-        classifier = suited_to(pool, device)
-    if isinstance(training, str) and training == "auto":
-        training = training_suited_to(classifier)
     return Methods(
-        classifier=_on_device(_trained_by(_classifier(classifier), training), device),
+        classifier=_on_device(_trained_by(_classifier(classifier, pool, device), training), device),
         confidence=_with_promise(_on_device(_method("confidence", confidence, ConfidenceFunction), device), settings),
         thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
 
 
-def _classifier(classifier: Any) -> Classifier:
+def _classifier(classifier: Any, pool: Pool, device: str) -> Classifier:
     """A name, a classifier, a scikit-learn estimator or a factory of torch modules."""
     if isinstance(classifier, str):
-        created: Classifier = registry.create("classifier", classifier)
+        name = suited_to(pool, device) if classifier == "auto" else classifier
+        created: Classifier = registry.create("classifier", name)
         return created
     if isinstance(classifier, Classifier):
         return classifier

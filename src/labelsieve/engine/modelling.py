@@ -32,12 +32,15 @@ class Modelling:
         self._classes_declared = classes_declared
         self._cross_predicted_right: Bools = np.empty(0, dtype=bool)
 
-    def training_request(self, training: Ints, x_train: Array, number: int) -> TrainClassifier:
-        state, classifier = self._ledger.state, self._methods.classifier
+    def training_request(
+        self, training: Ints, x_train: Array, number: int, like: Classifier | None = None
+    ) -> TrainClassifier:
+        """``like``: another classifier than the one of this run."""
+        classifier = like or self._methods.classifier
         return TrainClassifier(
             classifier,
             x_train,
-            state.label[training],
+            self._ledger.state.label[training],
             self._n_outputs(),
             self._seed("classifier", number),
             self._unlabelled(training, classifier.unlabelled_wanted),
@@ -48,7 +51,7 @@ class Modelling:
     ) -> Generator[Request, Any, ConfidenceFunction]:
         """A confidence function for this model, fitted."""
         if self._methods.confidence.training_folds:
-            return (yield from self._cross_fitted(training, x_train, number))
+            return (yield from self._cross_fitted(model, training, x_train, number))
         return (yield from self._fitted(model, calibration, number))
 
     def expected_coverage(self, confidence: ConfidenceFunction, scores: Floats) -> float | None:
@@ -76,8 +79,10 @@ class Modelling:
         )
         return fitted
 
-    def _cross_fitted(self, training: Ints, x_train: Array, number: int) -> Generator[Request, Any, ConfidenceFunction]:
-        """Learned from the training points, each predicted by a classifier trained without it."""
+    def _cross_fitted(
+        self, model: Classifier, training: Ints, x_train: Array, number: int
+    ) -> Generator[Request, Any, ConfidenceFunction]:
+        """Learned from the training points, each predicted by a classifier like the model, trained without it."""
         labels, folds = self._ledger.state.label[training], self._methods.confidence.training_folds
         fold_of = generator(self._settings.random_state, "folds of training points", number).permutation(
             np.arange(len(training)) % folds
@@ -87,8 +92,10 @@ class Modelling:
             others, rows = fold_of != fold, np.flatnonzero(fold_of == fold)
             if len(np.unique(labels[others])) < 2:  # nothing to tell apart
                 continue
-            model: Classifier = yield self.training_request(training[others], x_train[others], number)
-            said.append(model.outputs(x_train[rows]))
+            of_others: Classifier = yield self.training_request(
+                training[others], x_train[others], number, like=model.settled()
+            )
+            said.append(of_others.outputs(x_train[rows]))
             known.append(labels[rows])
         outputs = joined(said) if said else _nothing(self._n_outputs())
         truth = np.concatenate(known) if known else labels[:0]

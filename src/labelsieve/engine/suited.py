@@ -1,8 +1,6 @@
-"""What goes with a pool, if nobody chooses: the classifier, and how it learns."""
+"""The classifier that goes with a pool, if nobody chooses one."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -26,12 +24,6 @@ def suited_to(pool: Pool, device: str) -> str:
         is_grey = len(shape) == 2 or shape[2] == 1
         return "resnet" if is_grey or _has_gpu(device) else "cnn"
     return "embedding" if _has_unit_length(pool) else "logistic"
-
-
-def training_suited_to(classifier: Any) -> str:
-    """Neighbours tell much about embeddings, and looking for them costs seconds; networks and classifiers of somebody's
-    own train as they always do."""
-    return "semi-supervised" if isinstance(classifier, str) and classifier == "embedding" else "vanilla"
 
 
 def _has_gpu(device: str) -> bool:

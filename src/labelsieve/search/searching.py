@@ -66,8 +66,8 @@ def search(
     tolerance wins; see docs/search.md.
 
     pool, annotator, classes, tolerance, delta, train_budget, seed_size, classifier, training, confidence, thresholds,
-        calibration_fraction, device: as for ``ls.autolabel``, but training is plain unless one is named. Only the first
-        batches are asked for, and no label of the pool is reached in any other way.
+        calibration_fraction, device: as for ``ls.autolabel``. Only the first batches are asked for, and no label of the
+        pool is reached in any other way.
     validation, hyp: pairs (X, y) outside the pool, for thresholds and to measure on. One that is None is drawn from the
         pool and asked for, ``validation_budget`` or ``hyp_budget`` points.
     seeds: how many first batches, or a list of the ``random_state`` of the runs they are of.

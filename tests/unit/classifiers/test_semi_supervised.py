@@ -88,6 +88,20 @@ def test_labels_do_not_spread_where_neighbours_are_of_any_class():
     np.testing.assert_array_equal(classifier.outputs(x).logits, plain.outputs(x).logits)
 
 
+@pytest.mark.parametrize("clouds", [True, False])
+def test_what_was_found_about_spreading_stands_for_parts_of_the_labels(clouds):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 30))
+    y = (x[:, 0] > 0).astype(np.int64)
+    in_clouds = x + 10 * y[:, None]
+    here, elsewhere = (in_clouds, x) if clouds else (x, in_clouds)
+    classifier = SklearnClassifier(LogisticRegression(), training=SemiSupervised())
+    whole = classifier.fit(here[:300], y[:300], 2, seed=0, unlabelled=here[300:])
+    # A part that would find the opposite.
+    part = whole.settled().fit(elsewhere[:200], y[:200], 2, seed=0, unlabelled=elsewhere[300:])
+    assert (part.spreading_ is not None) == (whole.spreading_ is not None) == clouds
+
+
 @pytest.mark.parametrize("n", [19, 21])
 def test_a_class_with_a_single_label_is_no_trouble(n):
     x, y = np.random.default_rng(0).normal(size=(60, 3)), np.zeros(60, dtype=np.int64)

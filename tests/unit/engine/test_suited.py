@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
-from labelsieve import registry
 from labelsieve.data.pool import Pool
-from labelsieve.engine.suited import suited_to, training_suited_to
+from labelsieve.engine.suited import suited_to
 from labelsieve.errors import ConfigurationError
 
 ROWS = np.random.default_rng(0).normal(size=(50, 6))
@@ -30,11 +28,6 @@ UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
 )
 def test_without_a_gpu(points, expected):
     assert suited_to(Pool(points), "cpu") == expected
-
-
-@pytest.mark.parametrize("name", [*registry.BUILT_IN["classifier"], LogisticRegression()])
-def test_only_embeddings_learn_from_points_without_labels_by_themselves(name):
-    assert training_suited_to(name) == ("semi-supervised" if name == "embedding" else "vanilla")
 
 
 def test_with_a_gpu(monkeypatch):
