@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -130,7 +130,8 @@ class RoundReport:
 
     ``confidence_fallback``: why softmax stood in for the confidence function, if it did. ``confidence_choice``: what
     an automatic one chose, and why. ``expected_machine_labels``: how many points of the pool the run could label in
-    all, by its training labels, if it asked for no more of them; None if it did not estimate that.
+    all, by its training labels, if it asked for no more of them; None if it did not estimate that. ``methods``:
+    classifier, confidence function, threshold rule and query in words; None in rounds of versions that did not say.
     """
 
     number: int
@@ -148,3 +149,4 @@ class RoundReport:
     seconds: float
     held_out: HeldOutScores = field(repr=False)
     expected_machine_labels: float | None = None
+    methods: Mapping[str, str] | None = None

@@ -13,6 +13,7 @@ from sklearn.datasets import make_blobs
 import labelsieve as ls
 from labelsieve.engine.entries import Assigned
 from labelsieve.errors import AnnotatorError, ConfigurationError, DataError
+from tests.problems import striped_images
 
 
 def test_labels_and_evaluation_by_hand(small_run, blobs):
@@ -334,3 +335,14 @@ def test_no_batch_is_asked_for_when_the_next_test_would_not_pay():
     assert run.rounds[-1].threshold_points == 300
     assert 0 < run.rounds[-1].remaining < 300
     assert run.rounds[-1].queried_next == 0
+
+
+def test_a_finished_run_that_is_opened_with_other_methods_says_what_it_was_made_with():
+    x, y = striped_images(300)
+    settings = {"train_budget": 30, "validation_budget": 150, "classes": 3, "progress": False, "classifier": "logistic"}
+    run = ls.autolabel(x, ls.SimulatedAnnotator(y), training="semi-supervised", **settings)
+    assert "SemiSupervised" in run.settings["classifier"]
+    assert "; labels " in run.settings["classifier"]
+    again = ls.autolabel(x, ls.SimulatedAnnotator(y), ledger=run, **settings)
+    assert len(again.rounds) == len(run.rounds)
+    assert again.settings == run.settings

@@ -30,6 +30,9 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     gives_raw_logits: ClassVar[bool] = True
     """False where logits are log-probabilities, which add up to one."""
 
+    choice_: str | None = None
+    """What a fitted one has chosen by its training labels, in words, if it chooses anything."""
+
     @property
     def unlabelled_wanted(self) -> int:
         """How many points without labels ``fit`` can make use of; 0 for none."""

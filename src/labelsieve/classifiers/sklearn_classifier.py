@@ -106,6 +106,7 @@ class SklearnClassifier(Classifier):
             taught += [repr(self.training), others]
             if self._should_spread(rows, y, others, seed):
                 self.spreading_ = self._spreading(self.estimator_, rows, y, others)
+            self.choice_ = "labels spread" if self.spreading_ else "labels do not spread, since that would not help"
         # What it was taught, since an estimator of somebody's own need not be something that can be hashed.
         self.fingerprint_ = str(joblib.hash(taught))[:12]
         progress(1.0)

@@ -122,6 +122,7 @@ class Loop:
             seconds=time.perf_counter() - started,
             held_out=HeldOutScores(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)),
             expected_machine_labels=estimate.machine_labels,
+            methods=self._methods.in_words(view.model),
         )
         self._ledger.append(Retired(number, thinned), RoundClosed(report), *([] if asked is None else [asked]))
         self._observer.round_closed(report)
@@ -199,6 +200,7 @@ class Loop:
             seconds=spent + time.perf_counter() - started,
             held_out=evidence,
             expected_machine_labels=estimate.machine_labels,
+            methods=self._methods.in_words(model),
         )
         self._ledger.append(
             Assigned(number, Role.CALIBRATION, calibration),

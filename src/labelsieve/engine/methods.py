@@ -45,6 +45,13 @@ class Methods:
         mask[order[: self.n_calibration(settings, n_validation)]] = True
         return mask
 
+    def in_words(self, fitted: Classifier | None = None) -> dict[str, str]:
+        """What each of them is, and what a fitted classifier has chosen by itself."""
+        words = {name: str(method) for name, method in vars(self).items()}
+        if fitted is not None and fitted.choice_:
+            words["classifier"] += f"; {fitted.choice_}"
+        return words
+
     def plan(self, settings: RunSettings, validation_reuse: str, is_given: bool) -> ValidationPlan:
         """How validation labels are used: a rule that certifies may use each of them once."""
         if validation_reuse not in ("auto", "fresh", "folds", "reuse"):

@@ -43,6 +43,11 @@ class Run:
     stop_reason: str
     settings: Mapping[str, Any] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        """Methods are those of the last round, whatever was said when the run was opened again."""
+        last = self.rounds[-1].methods if self.rounds else None
+        object.__setattr__(self, "settings", {**self.settings, **(last or {})})
+
     def __repr__(self) -> str:
         return (
             f"Run({self.pool_size:,} points: {self.machine_labels:,} labelled by machine ({self.coverage:.1%}), "

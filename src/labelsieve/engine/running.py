@@ -189,9 +189,8 @@ def open_run(
     codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
     loop = Loop(pool, given, methods, settings, plan, ledger, observer, classes_declared=names is not None)
-    described = {name: str(method) for name, method in vars(methods).items()}
     certified = methods.thresholds.certifies and plan.single_use
-    facts = {**asdict(settings), **described, "certified": certified}
+    facts = {**asdict(settings), **methods.in_words(), "certified": certified}
     return RunInProgress(loop, answering, pool, codes, ledger, observer, executor, facts)
 
 
