@@ -30,7 +30,7 @@ def loaded_after(code: str) -> set[str]:
         "settings = {'train_budget': 20, 'validation_budget': 20, 'thresholds': 'paper', 'progress': False}\n"
         "ls.autolabel(x, lambda ids: ids % 2, **settings)\n"
         "unit = x / np.linalg.norm(x, axis=1, keepdims=True)\n"
-        "assert 'SemiSupervised' in ls.autolabel(unit, lambda ids: ids % 2, **settings).settings['classifier']",
+        "ls.autolabel(unit, lambda ids: ids % 2, training='semi-supervised', **settings)",
     ],
 )
 def test_without_torch_and_ray(code):
