@@ -1,7 +1,8 @@
 """What labels that spread bring to runs over embeddings: ``python -m benchmarks.spreading DATA [SEEDS]``.
 
-Certified runs with semi-supervised and with plain training, at the same numbers of labels, over the posts of 20 Newsgroups that are
-in no run's pool: 2,600 as the pool and 1,600 to check with, drawn anew for each seed. Ten minutes for five seeds.
+Certified runs with semi-supervised and with plain training, at the same numbers of labels, over the posts of 20
+Newsgroups that are in no run's pool: 2,600 as the pool and 1,600 to check with, drawn anew for each seed. Ten minutes
+for five seeds.
 """
 
 from __future__ import annotations
