@@ -16,7 +16,8 @@ _SHIFT = 1 / 8
 _TURN, _SHEAR, _ZOOM = math.radians(20), 0.2, 0.2
 _CONTRAST, _BRIGHTNESS, _TINT = 0.5, 0.5, 0.3
 _CUTOUT, _SMALL_CUTOUT = 1 / 2, 1 / 4
-"""Longest side of what is cut out, as a share of the image's; the second for all images alike."""
+"""Sides of what is cut out, as shares of the image's: the longest under strong augmentation, and the one under
+moderate."""
 _NOISE, _MISSING = 0.1, 0.2
 """For features: standard deviation of what is added, and the share that is set to the mean."""
 
