@@ -20,9 +20,10 @@ _LARGEST_MAP = 48
 NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
 """(shape of one point, number of classes) -> module whose forward returns logits and the layer before them.
 
-A factory that says it is ``stackable`` builds modules without random or running state (no dropout, no batch norm),
-which can be trained many at once and recorded on a GPU. One that says it ``fills_a_gpu`` is trained alone all the same:
-its members gain nothing from each other."""
+What a factory may say of the modules it builds. ``recordable``: each call does the same operations on tensors that
+stay in place and never waits for the GPU, which can then record a step and replay it. ``stackable``: there is no random
+or running state either (no dropout, no batch norm), and many can be trained at once. ``fills_a_gpu``: they are trained
+alone all the same, since they gain nothing from each other."""
 
 
 class BodyAndHead(nn.Module):
@@ -42,6 +43,7 @@ class BodyAndHead(nn.Module):
 class LeNet5:
     """LeNet-5: tanh, convolutions of 6, 16 and 120 maps, 84 units. Smaller images are padded to 32 × 32."""
 
+    recordable: ClassVar[bool] = True
     stackable: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
@@ -65,6 +67,7 @@ class LeNet5:
 class SimpleCNN:
     """Six 3 × 3 convolutions in three pairs, then 1024 and 512 units; 5.8 M parameters on CIFAR-10."""
 
+    recordable: ClassVar[bool] = True
     stackable: ClassVar[bool] = True
     fills_a_gpu: ClassVar[bool] = True
 
@@ -96,6 +99,8 @@ class ResNet:
     forward pass over 32 × 32 pixels) and 8 on grey ones, which have less to show: a CPU can train on these. The first
     convolution of images larger than 48 × 48 takes strides, so that they cost little more than small ones.
     """
+
+    recordable: ClassVar[bool] = True
 
     width: int | None = None
 
@@ -142,6 +147,7 @@ class _MeanOverPixels(nn.Module):
 class MLP:
     """Fully connected layers with tanh: 1000-500-30 for 20 Newsgroups, 1000-500-300 for Tiny-ImageNet."""
 
+    recordable: ClassVar[bool] = True
     stackable: ClassVar[bool] = True
 
     hidden: tuple[int, ...] = (1000, 500, 30)

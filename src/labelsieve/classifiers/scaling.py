@@ -36,6 +36,7 @@ class InputScaler:
         single = (np.abs(mean) <= _LARGEST_OFFSET * spread) & (spread > smallest) & (spread < largest)
         precision = np.float32 if single.all() else np.float64
         self._mean, self._spread = mean.astype(precision), spread.astype(precision)
+        self._on_device: dict[torch.device, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def __call__(self, x: Array) -> Floats:
         """The scaled points in single precision."""
@@ -46,10 +47,17 @@ class InputScaler:
 
     def tensor(self, x: torch.Tensor) -> torch.Tensor:
         """The same for a tensor, on its device: points travel faster as they were stored than scaled."""
+        mean, spread = self._numbers_on(x.device)
+        return _scaled(_columns(x).to(mean.dtype), mean, spread).float().reshape(x.shape)
+
+    def _numbers_on(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sent there once: a step that a GPU is to record must not wait for numbers from elsewhere."""
         import torch
 
-        mean, spread = (torch.from_numpy(values).to(x.device) for values in (self._mean, self._spread))
-        return _scaled(_columns(x).to(mean.dtype), mean, spread).float().reshape(x.shape)
+        if device not in self._on_device:
+            mean, spread = (torch.from_numpy(values).to(device) for values in (self._mean, self._spread))
+            self._on_device[device] = mean, spread
+        return self._on_device[device]
 
 
 def _mean_and_spread(columns: Array) -> tuple[Floats, Floats]:

@@ -118,7 +118,7 @@ class TorchClassifier(Classifier):
         self._train([self], [x], [y], n_classes, [seed], progress, draw)
 
     def stack_key(self, x: Array, n_classes: int) -> Hashable:
-        if not self._same_steps_for_all():
+        if not self._stackable():
             return None
         method = self.training or Vanilla()
         shared = [(name, value) for name, value in method.get_params().items() if name not in method.per_member]
@@ -180,7 +180,7 @@ class TorchClassifier(Classifier):
                 cosine_period=first.cosine_period,
                 precision=first.precision,
                 device=first.device_,
-                repeats_exactly=first._same_steps_for_all(),
+                repeats_exactly=getattr(first.network, "recordable", False),
                 augment=first.augment or first.unlabelled_wanted > 0,
                 average_decay=first.average_decay,
                 min_steps=first.min_steps,
@@ -192,9 +192,8 @@ class TorchClassifier(Classifier):
     def _optimiser_settings(self) -> OptimiserSettings:
         return OptimiserSettings(self.learning_rate, self.weight_decay, self.momentum, self.nesterov)
 
-    def _same_steps_for_all(self) -> bool:
-        """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one, and can a
-        GPU record their steps."""
+    def _stackable(self) -> bool:
+        """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one."""
         draws = self.augment or self.average_decay is not None or self.unlabelled_wanted > 0
         return getattr(self.network, "stackable", False) and not draws
 

@@ -1,0 +1,36 @@
+"""Steps a GPU has recorded do what they would have done one by one, random draws and batch statistics included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from labelsieve.classifiers.networks import ResNet
+from labelsieve.registry import create
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+def outputs(training: str) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=320)
+    x = (60 * y[:, None, None, None] + rng.integers(0, 100, (320, 32, 32, 3))).astype(np.uint8)
+    method = create("training", training)
+    network = create("classifier", "resnet").with_training(method)
+    network.set_params(epochs=6, min_steps=0, device="cuda", precision="bf16")
+    if training == "semi-supervised":
+        network.training.set_params(min_steps=0)
+        network.fit(x, y, 3, seed=1, unlabelled=x)
+    else:
+        network.fit(x, y, 3, seed=1)
+    return network.outputs(x).logits
+
+
+@pytest.mark.parametrize("training", ["vanilla", "fmfp", "semi-supervised"])
+def test_the_same_network_comes_out(training: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = outputs(training)
+    np.testing.assert_array_equal(outputs(training), recorded)
+    monkeypatch.setattr(ResNet, "recordable", False)
+    # On another stream, cuDNN may choose another kernel.
+    np.testing.assert_allclose(outputs(training), recorded, atol=0.05 * np.abs(recorded).max())
