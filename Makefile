@@ -11,7 +11,7 @@ demo: $(INSTALLED)
 	$(BIN)/labelsieve demo --out demo-output
 
 test: lint types imports
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # What the tests with a real Label Studio server need; they are skipped without it.
 label-studio:
@@ -19,7 +19,7 @@ label-studio:
 
 # The statistical tests with ten times the repetitions, and ten times as many killed processes.
 test-long: $(INSTALLED)
-	LABELSIEVE_REPETITIONS=5000 $(BIN)/pytest -n 2 tests/statistical
+	LABELSIEVE_REPETITIONS=5000 $(BIN)/pytest -n 2 --dist worksteal tests/statistical
 	LABELSIEVE_KILLS=50 $(BIN)/pytest -n 2 -k killed tests/integration tests/web
 
 lint: $(INSTALLED)

@@ -56,7 +56,7 @@ class Stopwatch:
         Classifier.fit = self._fit  # type: ignore[method-assign]
 
 
-def seconds(classifier: str, draw: Draw, train_budget: int, confidence: str) -> tuple[float, str | None]:
+def seconds(classifier: str, draw: Draw, train_budget: int, training: str, confidence: str) -> tuple[float, str | None]:
     """Without training, and what was chosen."""
     rng = np.random.default_rng(0)
     (x, y), held_out = draw(rng, POINTS), draw(rng, HELD_OUT)
@@ -69,6 +69,7 @@ def seconds(classifier: str, draw: Draw, train_budget: int, confidence: str) -> 
             classes=int(y.max()) + 1,
             train_budget=train_budget,
             classifier=classifier,
+            training=training,
             confidence=confidence,
             progress=False,
         )
@@ -76,11 +77,11 @@ def seconds(classifier: str, draw: Draw, train_budget: int, confidence: str) -> 
     return time.perf_counter() - started - training.seconds, chosen and chosen.split(".")[0]
 
 
-def compare(name: str, classifier: str, draw: Draw, train_budget: int) -> None:
+def compare(name: str, classifier: str, draw: Draw, train_budget: int, training: str = "vanilla") -> None:
     best = {}
     for confidence in ("softmax", "auto"):
         best[confidence] = min(
-            (seconds(classifier, draw, train_budget, confidence) for _ in range(REPEATS)), key=lambda t: t[0]
+            (seconds(classifier, draw, train_budget, training, confidence) for _ in range(REPEATS)), key=lambda t: t[0]
         )
     (softmax, _), (auto, chosen) = best["softmax"], best["auto"]
     print(
@@ -91,4 +92,5 @@ def compare(name: str, classifier: str, draw: Draw, train_budget: int) -> None:
 if __name__ == "__main__":
     compare("embeddings, 384 wide, 500 training labels", "embedding", embeddings, 500)
     compare("embeddings, 384 wide, 2,000 training labels", "embedding", embeddings, 2000)
+    compare("the same, labels spread", "embedding", embeddings, 2000, "semi-supervised")
     compare("28 × 28 images, LeNet-5, 500 training labels", "lenet", images, 500)

@@ -1,8 +1,8 @@
 """What labels that spread bring to runs over embeddings: ``python -m benchmarks.spreading DATA [SEEDS]``.
 
 Certified runs with semi-supervised and with plain training, at the same numbers of labels, over the posts of 20
-Newsgroups that are in no run's pool: 2,600 as the pool and 1,600 to check with, drawn anew for each seed. Ten minutes
-for five seeds.
+Newsgroups that are in no run's pool: 2,600 as the pool and 1,600 to check with, drawn anew for each seed. Half
+an hour for twelve seeds.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ def main() -> None:
     room = search_division(Points(np.arange(len(points)), points.y), protocol(DATASET))
     own = np.concatenate([part.x for part in (room.pool, room.validation, room.hyp)]).astype(np.int64)
     print("| features | labels | plain | semi-supervised | gain | largest errors | seconds |\n|" + "---|" * 7)
-    for beside in (False, True):
+    for features in ("embeddings", "words", "words beside embeddings"):
         for budget in BUDGETS:
             rows = []
             for seed in range(n_seeds):
                 drawn = np.random.default_rng(seed).permutation(own)
-                x = points.x[drawn].astype(np.float32)
-                x = np.hstack([x, words(folder, DATASET, tuple(drawn.tolist()))]) if beside else x
+                parts = [points.x[drawn].astype(np.float32)] if "embeddings" in features else []
+                parts += [words(folder, DATASET, tuple(drawn.tolist()))] if "words" in features else []
+                x = np.hstack(parts)
                 rows.append([measured(x, points.y[drawn], budget, how, seed) for how in ("vanilla", "semi-supervised")])
             coverage, error, seconds = np.moveaxis(np.array(rows), 2, 0)
             gain = coverage[:, 1] - coverage[:, 0]
             plain, spreading = coverage.mean(axis=0)
-            features = "words beside embeddings" if beside else "embeddings"
             print(
                 f"| {features} | {budget:,} | {plain:.1f} % | {spreading:.1f} % "
                 f"| {gain.mean():+.1f} ± {gain.std(ddof=1) / n_seeds**0.5:.1f} "

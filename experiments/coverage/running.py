@@ -142,7 +142,7 @@ def _records(
 
 def _own_settings(dataset: Dataset, of_paper: Protocol, variant: str) -> dict[str, Any]:
     """Of ls.autolabel, methods with their parameters."""
-    own = _keywords(dataset, variant)
+    own = {"training": "vanilla"} | _keywords(dataset, variant)
     of_methods = own.pop("of_methods", {})
     of_methods[own["confidence"]] = own.pop("parameters", {})
     for group in ("classifier", "training", "confidence"):

@@ -102,6 +102,14 @@ class TestRehearsal:
             assert "\n670 items are left without a label" in said
             assert "\nNo class reached a threshold that passed, so nothing was labelled by machine." in said
 
+    def test_a_column_without_a_class_is_refused_before_features_are_made(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder), "--simulate", "likes"]) == 2
+        assert "must hold one of the classes" in capsys.readouterr().err
+        assert not list(folder.rglob("*.npy"))
+
     def test_the_column_to_simulate_from_is_never_a_feature(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
         with Project(folder) as project:

@@ -14,7 +14,7 @@ import numpy as np
 from labelsieve.annotators import SimulatedAnnotator
 from labelsieve.cli.folders import writable_folder
 from labelsieve.data.pool import as_pool
-from labelsieve.engine.suited import suited_to
+from labelsieve.engine.suited import classifier_suited_to
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.executors import Executor, LocalExecutor
 from labelsieve.reports.wording import percent, plural
@@ -37,7 +37,8 @@ def search(arguments: argparse.Namespace) -> int:
     if len(points) != len(labels):
         raise DataError(f"--labels must have one label per point; got {len(points)} points and {len(labels)} labels.")
     pool = as_pool(points)
-    classifier = suited_to(pool, arguments.device) if arguments.classifier == "auto" else arguments.classifier
+    chosen = arguments.classifier
+    classifier = classifier_suited_to(pool, arguments.device) if chosen == "auto" else chosen
     # Ray reports lost workers on the output stream, which is for results alone.
     with _executor(arguments) as executor, redirect_stdout(sys.stderr):
         result = find(

@@ -29,7 +29,7 @@ def autolabel(
     seed_size: int | None = None,
     batch_size: int | None = None,
     classifier: Any = "auto",
-    training: Any = "vanilla",
+    training: Any = "auto",
     confidence: Any = "auto",
     thresholds: Any = "certified",
     query: Any = "margin-random",
@@ -56,7 +56,8 @@ def autolabel(
     delta: the probability with which a certified promise may fail (δ).
     train_budget, validation_budget: how many human labels may be asked for, to learn and to check.
     seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None.
-    classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters.
+    classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters; ``"auto"``
+        chooses by the kind of points, or for confidence by the training labels.
     calibration_fraction: share of the validation points a fitted confidence function learns from (ν); those that learn
         from training points, ``"auto"`` among them, leave all to the thresholds.
     validation: (X, y) held out up front, outside the pool; otherwise drawn from the pool and asked for.

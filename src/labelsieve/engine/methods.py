@@ -13,7 +13,7 @@ from labelsieve.classifiers.base import Classifier
 from labelsieve.confidence.base import ConfidenceFunction
 from labelsieve.data.pool import Pool
 from labelsieve.engine.settings import RunSettings
-from labelsieve.engine.suited import suited_to
+from labelsieve.engine.suited import classifier_suited_to, training_suited_to
 from labelsieve.engine.validation import ValidationPlan, reusing, single_use
 from labelsieve.errors import ConfigurationError
 from labelsieve.queries.base import Query
@@ -128,19 +128,22 @@ def compose(
     query: Any,
 ) -> Methods:
     """Names and instances as methods for this pool, these settings and this device."""
+    if isinstance(classifier, str) and classifier == "auto":
+        classifier = classifier_suited_to(pool, device)
+    if isinstance(training, str) and training == "auto":
+        training = training_suited_to(classifier, len(pool))
     return Methods(
-        classifier=_on_device(_trained_by(_classifier(classifier, pool, device), training), device),
+        classifier=_on_device(_trained_by(_classifier(classifier), training), device),
         confidence=_with_promise(_on_device(_method("confidence", confidence, ConfidenceFunction), device), settings),
         thresholds=_with_promise(_method("thresholds", thresholds, ThresholdRule), settings),
         query=_method("query", query, Query),
     )
 
 
-def _classifier(classifier: Any, pool: Pool, device: str) -> Classifier:
+def _classifier(classifier: Any) -> Classifier:
     """A name, a classifier, a scikit-learn estimator or a factory of torch modules."""
     if isinstance(classifier, str):
-        name = suited_to(pool, device) if classifier == "auto" else classifier
-        created: Classifier = registry.create("classifier", name)
+        created: Classifier = registry.create("classifier", classifier)
         return created
     if isinstance(classifier, Classifier):
         return classifier

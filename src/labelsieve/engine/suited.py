@@ -1,10 +1,13 @@
-"""The classifier that goes with a pool, if nobody chooses one."""
+"""The classifier that goes with a pool, and how to train it, if nobody chooses them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from labelsieve.classifiers.base import flattened
+from labelsieve.classifiers.known_neighbours import MOST_REMEMBERED
 from labelsieve.data.pool import Pool
 from labelsieve.errors import ConfigurationError
 
@@ -12,7 +15,7 @@ _SMALLEST_IMAGE = 16
 _LOOKED_AT = 100
 
 
-def suited_to(pool: Pool, device: str) -> str:
+def classifier_suited_to(pool: Pool, device: str) -> str:
     """Networks for images large enough to have something to convolve, logistic regression for the rest."""
     shape = pool.point_shape
     if len(shape) == 3 and shape[0] in (1, 3) and min(shape[1:]) >= _SMALLEST_IMAGE:
@@ -24,6 +27,13 @@ def suited_to(pool: Pool, device: str) -> str:
         is_grey = len(shape) == 2 or shape[2] == 1
         return "resnet" if is_grey or _has_gpu(device) else "cnn"
     return "embedding" if _has_unit_length(pool) else "logistic"
+
+
+def training_suited_to(classifier: Any, n_points: int) -> str:
+    """Embeddings lie in clouds that say something about each other, and looking for neighbours takes seconds, unless
+    there are so many points that it has to be done anew in every round."""
+    is_embedding = isinstance(classifier, str) and classifier == "embedding"
+    return "semi-supervised" if is_embedding and n_points <= MOST_REMEMBERED else "vanilla"
 
 
 def _has_gpu(device: str) -> bool:

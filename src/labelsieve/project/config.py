@@ -52,7 +52,7 @@ class LabellingSection(_Section):
     seed_size: Count | None = Field(None, description="first batch; 0.4 of the train budget if left out")
     batch_size: Count | None = Field(None, description="later batches; 0.2 of the train budget if left out")
     classifier: str = Field("auto", description="method")
-    training: str = Field("vanilla", description="method")
+    training: str = Field("auto", description="method")
     confidence: str = Field("auto", description="method")
     thresholds: str = Field("certified", description="method")
     query: str = Field("margin-random", description="method")
@@ -63,7 +63,8 @@ class LabellingSection(_Section):
     @field_validator("classifier", "training", "confidence", "thresholds", "query")
     @classmethod
     def _known(cls, name: str, info: Any) -> str:
-        if not (info.field_name == "classifier" and name == "auto") and name not in registry.names(info.field_name):
+        chosen_by_us = name == "auto" and info.field_name in ("classifier", "training")
+        if not chosen_by_us and name not in registry.names(info.field_name):
             known = ", ".join(registry.names(info.field_name))
             raise ValueError(f"expected one of {known}; got {name!r}")
         return name

@@ -46,15 +46,14 @@ class Rehearsal(People):
         super().__init__(items, answers, overlap=1)
         self._truth = truth
         self._classes = set(classes)
+        if truth and self._classes.isdisjoint(truth.values()):  # the wrong column: say so before features are made
+            raise self._not_a_class(next(iter(truth)))
 
     def label(self, ids: Array) -> list[str]:
         wanted = [str(id_) for id_ in ids.tolist()]
         for id_ in wanted:
             if self._truth.get(id_) not in self._classes:
-                raise DataError(
-                    f"The column to simulate from must hold one of the classes {sorted(self._classes)} for every item; "
-                    f"for {id_!r} it holds {self._truth.get(id_)!r}."
-                )
+                raise self._not_a_class(id_)
         known = set(self._answers.table()["row"])
         rows = {id_: self._items.row_of(id_) for id_ in wanted}
         self._answers.add(
@@ -63,6 +62,12 @@ class Rehearsal(People):
             if row is not None and row not in known
         )
         return super().label(ids)
+
+    def _not_a_class(self, id_: str) -> DataError:
+        return DataError(
+            f"The column to simulate from must hold one of the classes {sorted(self._classes)} for every item; "
+            f"for {id_!r} it holds {self._truth.get(id_)!r}."
+        )
 
     def wrong(self, run: Run) -> Wrong:
         """Machine labels that differ from what would have been answered, of those for which that is known."""

@@ -44,6 +44,11 @@ def headline(summary: Summary) -> tuple[str, str, str]:
 
 def promise(run: Run) -> tuple[str, str]:
     """What the threshold rule promises: one sentence to stand out, and the reason."""
+    if run.settings["certified"] and not run.machine_labels:
+        return (
+            "Nothing is promised, since nothing is labelled by machine.",
+            "A machine label is given only once an exact test on held-out labels has passed.",
+        )
     if run.settings["certified"]:
         return (
             f"Certified: with probability {percent(1 - run.settings['delta'])} or more, at most "

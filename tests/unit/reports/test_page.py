@@ -143,6 +143,14 @@ def test_no_machine_labels_is_not_an_error_of_zero(unlabelled: Labelled) -> None
         assert "against the truth;" not in text
 
 
+def test_a_certificate_about_no_labels_is_none() -> None:
+    found = label_blobs(["a", "b"], n=600, spread=50.0, thresholds="certified", train_budget=40, validation_budget=150)
+    assert not found.run.machine_labels
+    text = words(page(found.run))
+    assert "Nothing is promised" in text
+    assert "Certified: with" not in text
+
+
 def test_a_run_without_rounds() -> None:
     found = label_blobs(["a", "b"], n=100, train_budget=40, seed_size=40, validation_budget=60)
     assert not found.run.rounds

@@ -76,6 +76,7 @@ def strongest_directions(weights: Any, dimensions: int, progress: Progress) -> A
     basis = np.random.default_rng(0).standard_normal((n_terms, width), dtype=np.float32)
     blocks = [weights[start : start + _BLOCK_ROWS] for start in range(0, n_rows, _BLOCK_ROWS)]
     steps, n_steps = 0, len(blocks) * (_ROUNDS + 1)
+    progress(_WHAT, steps, n_steps)
     for _ in range(_ROUNDS):
         image = np.zeros_like(basis)
         for block in blocks:
@@ -137,6 +138,7 @@ def _sampled(contents: Contents, share: Fraction, progress: Progress) -> Iterato
                 yield text[:_LONGEST_TEXT]
             row += 1
         progress("counting words", row, len(contents))
+    progress("choosing words", 0, 1)  # seconds, of which scikit-learn says nothing
 
 
 def _shortened(texts: list[str]) -> list[str]:
