@@ -64,6 +64,12 @@ def _show_budgets(config: Config, n_items: int) -> None:
             "note: people label more than the machine can; labelling all by hand may be less trouble. A larger "
             "tolerance or delta takes fewer labels to check with."
         )
+    else:
+        print(
+            f"what they may bring, and what others would: labelsieve plan --pool {n_items} --classes "
+            f"{len(config.classes)} --tolerance {config.labelling.tolerance:g} --delta {config.labelling.delta:g} "
+            f"--train-budget {train} --validation-budget {validation}"
+        )
 
 
 def show(found: Understanding) -> None:
