@@ -61,7 +61,7 @@ def seconds(classifier: str, draw: Draw, train_budget: int, training: str, confi
     rng = np.random.default_rng(0)
     (x, y), held_out = draw(rng, POINTS), draw(rng, HELD_OUT)
     started = time.perf_counter()
-    with Stopwatch() as training:
+    with Stopwatch() as of_training:
         run = ls.autolabel(
             x,
             ls.SimulatedAnnotator(y),
@@ -74,7 +74,7 @@ def seconds(classifier: str, draw: Draw, train_budget: int, training: str, confi
             progress=False,
         )
     chosen = run.rounds[-1].confidence_choice
-    return time.perf_counter() - started - training.seconds, chosen and chosen.split(".")[0]
+    return time.perf_counter() - started - of_training.seconds, chosen and chosen.split(".")[0]
 
 
 def compare(name: str, classifier: str, draw: Draw, train_budget: int, training: str = "vanilla") -> None:

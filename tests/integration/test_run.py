@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 import labelsieve as ls
 from labelsieve.engine.entries import Assigned
 from labelsieve.errors import AnnotatorError, ConfigurationError, DataError
-from tests.problems import striped_images
+from tests.problems import of_unit_length, striped_images
 
 
 def test_labels_and_evaluation_by_hand(small_run, blobs):
@@ -346,3 +346,13 @@ def test_a_finished_run_that_is_opened_with_other_methods_says_what_it_was_made_
     again = ls.autolabel(x, ls.SimulatedAnnotator(y), ledger=run, **settings)
     assert len(again.rounds) == len(run.rounds)
     assert again.settings == run.settings
+
+
+@pytest.mark.parametrize("training", [None, "vanilla"])
+def test_embeddings_learn_from_points_without_labels_unless_told_otherwise(training):
+    x, y = make_blobs(400, n_features=5, centers=3, random_state=0)
+    run = ls.autolabel(
+        of_unit_length(x), ls.SimulatedAnnotator(y), classes=3, train_budget=60, validation_budget=150, progress=False,
+        **({} if training is None else {"training": training}),
+    )  # fmt: skip
+    assert ("SemiSupervised" in run.settings["classifier"]) == (training is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,12 @@ class KnownNeighbours:
         self._distances: Floats = np.empty((0, 2 * k), dtype=np.float32)
         self._nearest: Ints = np.empty((0, 2 * k), dtype=np.int64)
         self._compared: Ints = np.empty(0, dtype=np.int64)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """On a cluster arrays arrive as they lie in memory that others read, too: what is written to must be a copy."""
+        self.__dict__ |= state
+        for name in ("_distances", "_nearest", "_compared"):
+            setattr(self, name, np.require(getattr(self, name), requirements="W"))
 
     def can_hold(self, x: Array, k: int) -> bool:
         """Whether these points could be in the set, and so many neighbours be asked for."""

@@ -180,7 +180,7 @@ class TorchClassifier(Classifier):
                 cosine_period=first.cosine_period,
                 precision=first.precision,
                 device=first.device_,
-                repeats_exactly=getattr(first.network, "recordable", False),
+                repeats_exactly=first._recordable(),
                 augment=first.augment or first.unlabelled_wanted > 0,
                 average_decay=first.average_decay,
                 min_steps=first.min_steps,
@@ -191,6 +191,10 @@ class TorchClassifier(Classifier):
 
     def _optimiser_settings(self) -> OptimiserSettings:
         return OptimiserSettings(self.learning_rate, self.weight_decay, self.momentum, self.nesterov)
+
+    def _recordable(self) -> bool:
+        of_network = getattr(self.network, "recordable", getattr(self.network, "stackable", False))
+        return of_network and (self.training or Vanilla()).recordable
 
     def _stackable(self) -> bool:
         """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one."""

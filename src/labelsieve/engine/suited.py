@@ -30,8 +30,8 @@ def classifier_suited_to(pool: Pool, device: str) -> str:
 
 
 def training_suited_to(classifier: Any, n_points: int) -> str:
-    """Embeddings lie in clouds that say something about each other, and looking for neighbours takes seconds, unless
-    there are so many points that it has to be done anew in every round."""
+    """Embeddings lie in clouds that say something about each other, and looking for neighbours takes seconds or
+    minutes, unless there are so many points that it has to be done anew in every round."""
     is_embedding = isinstance(classifier, str) and classifier == "embedding"
     return "semi-supervised" if is_embedding and n_points <= MOST_REMEMBERED else "vanilla"
 

@@ -63,10 +63,10 @@ class LabellingSection(_Section):
     @field_validator("classifier", "training", "confidence", "thresholds", "query")
     @classmethod
     def _known(cls, name: str, info: Any) -> str:
-        chosen_by_us = name == "auto" and info.field_name in ("classifier", "training")
-        if not chosen_by_us and name not in registry.names(info.field_name):
-            known = ", ".join(registry.names(info.field_name))
-            raise ValueError(f"expected one of {known}; got {name!r}")
+        by_the_data = ["auto"] if info.field_name in ("classifier", "training") else []
+        known = by_the_data + registry.names(info.field_name)
+        if name not in known:
+            raise ValueError(f"expected one of {', '.join(known)}; got {name!r}")
         return name
 
 

@@ -43,7 +43,7 @@ def search(
     validation_budget: int = 500,
     hyp_budget: int = 500,
     classifier: Any = "auto",
-    training: Any = "vanilla",
+    training: Any = "auto",
     confidence: Any = "colander",
     thresholds: Any = "paper",
     calibration_fraction: float = 0.5,
@@ -66,8 +66,8 @@ def search(
     tolerance wins; see docs/search.md.
 
     pool, annotator, classes, tolerance, delta, train_budget, seed_size, classifier, training, confidence, thresholds,
-        calibration_fraction, device: as for ``ls.autolabel``. Only the first batches are asked for, and no label of the
-        pool is reached in any other way.
+        calibration_fraction, device: as for ``ls.autolabel``, but ``training="auto"`` is plain training. Only the first
+        batches are asked for, and no label of the pool is reached in any other way.
     validation, hyp: pairs (X, y) outside the pool, for thresholds and to measure on. One that is None is drawn from the
         pool and asked for, ``validation_budget`` or ``hyp_budget`` points.
     seeds: how many first batches, or a list of the ``random_state`` of the runs they are of.
@@ -108,7 +108,7 @@ def search(
         settings,
         device,
         classifier=classifier,
-        training=training,
+        training="vanilla" if isinstance(training, str) and training == "auto" else training,
         confidence=confidence,
         thresholds=thresholds,
         query="random",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -127,3 +129,12 @@ def test_copies_of_a_classifier_know_what_it_has_found():
     np.testing.assert_array_equal(second.outputs(x).logits, alone.outputs(x).logits)
     other = unfitted.with_training(SemiSupervised()).fit(x[:30], y[:30], 2, seed=0, unlabelled=x[30:])
     assert other.spreading_._known is not second.spreading_._known
+
+
+def test_one_that_arrives_in_memory_nobody_may_write_to():
+    """As on a cluster, whose workers read arrays where they lie."""
+    x, known, buffers = points(), Neighbourhoods(), []
+    check(known, np.arange(100), x[:200])
+    sent = pickle.dumps(known, protocol=5, buffer_callback=buffers.append)
+    arrived = pickle.loads(sent, buffers=[bytes(buffer.raw()) for buffer in buffers])
+    check(arrived, np.arange(100), x)

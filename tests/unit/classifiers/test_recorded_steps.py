@@ -14,8 +14,8 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a G
 
 def outputs(training: str) -> np.ndarray:
     rng = np.random.default_rng(0)
-    y = rng.integers(3, size=320)
-    x = (60 * y[:, None, None, None] + rng.integers(0, 100, (320, 32, 32, 3))).astype(np.uint8)
+    y = rng.integers(3, size=330)
+    x = (60 * y[:, None, None, None] + rng.integers(0, 100, (330, 32, 32, 3))).astype(np.uint8)
     method = create("training", training)
     network = create("classifier", "resnet").with_training(method)
     network.set_params(epochs=6, min_steps=0, device="cuda", precision="bf16")
@@ -27,10 +27,11 @@ def outputs(training: str) -> np.ndarray:
     return network.outputs(x).logits
 
 
-@pytest.mark.parametrize("training", ["vanilla", "fmfp", "semi-supervised"])
+@pytest.mark.parametrize("training", ["vanilla", "crl", "fmfp", "semi-supervised"])
 def test_the_same_network_comes_out(training: str, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = outputs(training)
     np.testing.assert_array_equal(outputs(training), recorded)
     monkeypatch.setattr(ResNet, "recordable", False)
-    # On another stream, cuDNN may choose another kernel.
-    np.testing.assert_allclose(outputs(training), recorded, atol=0.05 * np.abs(recorded).max())
+    # With points without labels, other kernels may be chosen, and sums end in other digits.
+    tolerance = 0.05 * np.abs(recorded).max() if training == "semi-supervised" else 0
+    np.testing.assert_allclose(outputs(training), recorded, rtol=0, atol=tolerance)

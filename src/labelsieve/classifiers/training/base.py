@@ -31,6 +31,10 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
 
     per_member: ClassVar[tuple[str, ...]] = ()
 
+    recordable: ClassVar[bool] = False
+    """Whether each step does the same operations on tensors that stay in place and never waits for the GPU, which may
+    then record one and replay it: a number that Python changes from step to step would stay what it was."""
+
     wants_unlabelled: ClassVar[bool] = False
     """Whether it also learns from points without labels; see ``LearnsFromUnlabelled``."""
 

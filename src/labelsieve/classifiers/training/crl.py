@@ -20,6 +20,7 @@ class CRL(TrainTimeMethod):
     histories are equal. ``rank_weight`` scales it.
     """
 
+    recordable: ClassVar[bool] = True
     per_member: ClassVar[tuple[str, ...]] = ("rank_weight",)
 
     def __init__(self, rank_weight: float = 0.7) -> None:

@@ -19,6 +19,7 @@ class FMFP(TrainTimeMethod):
     which is how the auto-labelling paper describes the method.
     """
 
+    recordable: ClassVar[bool] = True
     per_member: ClassVar[tuple[str, ...]] = ("radius",)
 
     def __init__(self, radius: float = 0.05, averages_from: float | None = 0.6) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from labelsieve.classifiers.training.base import BatchLoss, LearnsFromUnlabelled, Weights, cross_entropy, sgd
 
@@ -28,6 +28,8 @@ class SemiSupervised(LearnsFromUnlabelled):
     each point hears its neighbours and keeps ``1 - spread`` of what the estimator says (``classifiers/
     label_spreading.py``). They spread only if that helps with training labels that are left out.
     """
+
+    recordable: ClassVar[bool] = True
 
     def __init__(
         self,

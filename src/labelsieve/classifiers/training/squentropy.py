@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
 
@@ -12,6 +13,8 @@ from labelsieve.fitting.members import OptimiserSettings
 
 class Squentropy(TrainTimeMethod):
     """Cross-entropy plus the mean squared logit over the k − 1 wrong classes (Hui, Belkin, Wright 2023)."""
+
+    recordable: ClassVar[bool] = True
 
     def loss(self, labels: torch.Tensor, n_classes: int) -> BatchLoss:
         def batch_loss(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
