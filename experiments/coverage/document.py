@@ -14,6 +14,7 @@ import numpy as np
 from experiments.coverage.running import Dataset, datasets, variants
 from experiments.paper import store as paper_results
 from experiments.paper.configuration import TOLERANCE, protocol
+from experiments.paper.document import certified_by
 from experiments.paper.figures import style
 from experiments.paper.store import Record, Store
 
@@ -112,7 +113,11 @@ def _filled(template: str, store: Store) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
     filled = environment.from_string(text).render(
-        sections=sections(store), variants=list(variants()), figure=FIGURE, fewer="semi-supervised-fewer-labels"
+        sections=sections(store),
+        variants=list(variants()),
+        figure=FIGURE,
+        fewer="semi-supervised-fewer-labels",
+        certified_by=certified_by(Store(paper_results.RESULTS)),
     )
     return f"{filled}\n"
 

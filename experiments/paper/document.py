@@ -113,7 +113,7 @@ def _context(store: Store) -> dict[str, Any]:
         "figures": FIGURES,
         "settings": appendix_tables.settings_table(store),
         "tolerance": TOLERANCE,
-        "certified_by": _certified_by(store),
+        "certified_by": certified_by(store),
         "delta": inspect.signature(ls.autolabel).parameters["delta"].default,
         "overview": overview.FILE_NAME if overview.drawable(store) else None,
         "sweep_files": {pair: sweeps.file_name(*pair) for pair in drawn},
@@ -143,7 +143,7 @@ def _context(store: Store) -> dict[str, Any]:
     }
 
 
-def _certified_by(store: Store) -> dict[str, list[str]]:
+def certified_by(store: Store) -> dict[str, list[str]]:
     """Which certified runs are by which version of the package, the oldest first."""
     cells: dict[str, set[str]] = {}
     for dataset in DATASETS:
