@@ -136,6 +136,11 @@ def _networks(device: str, gpu: bool) -> list[Row]:
             if precision == "full":
                 naive = 8 * seconds(lambda: train_network(SimpleCNN(), x, y, 1, device))
             rows.append(Row(f"CNN, 4,000 images, 8 epochs, precision {precision}", ours, naive))
+        requests = training_requests(cnn, 8, 4000, (32, 32, 3))
+        rows.append(
+            Row(f"CNN, 8 members, 4,000 images, 8 epochs, precision {precision}, together against one by one",
+                seconds(lambda: fit_together(requests)), seconds(lambda: one_by_one(requests)))
+        )  # fmt: skip
     return rows
 
 

@@ -22,8 +22,9 @@ NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
 
 What a factory may say of the modules it builds. ``recordable``: each call does the same operations on tensors that
 stay in place and never waits for the GPU, which can then record a step and replay it. ``stackable``: there is no random
-or running state either (no dropout, no batch norm), and many can be trained at once. ``fills_a_gpu``: they are trained
-alone all the same, since they gain nothing from each other."""
+or running state either (no dropout, no batch norm), and many can be trained at once. ``takes_turns``: each with
+weights of its own all the same, since large convolutions of many networks are slower as one; a GPU does those of
+several side by side."""
 
 
 class BodyAndHead(nn.Module):
@@ -69,7 +70,7 @@ class SimpleCNN:
 
     recordable: ClassVar[bool] = True
     stackable: ClassVar[bool] = True
-    fills_a_gpu: ClassVar[bool] = True
+    takes_turns: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "cnn")

@@ -21,6 +21,7 @@ from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.errors import ConfigurationError, SmallerBatchWarning
 from labelsieve.fitting.devices import check_precision, kernels, members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.members import OptimiserSettings, neighbours_first
+from labelsieve.fitting.turns import MOST_AT_ONCE
 from labelsieve.types import Array, Ints, Outputs
 
 _TYPES_OF_TORCH = [np.dtype(name) for name in ("u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?")]
@@ -126,11 +127,13 @@ class TorchClassifier(Classifier):
         return (type(self), self.network, x.shape, n_classes, *recipe, type(method), *shared)
 
     def members_at_once(self, x: Array, n_classes: int) -> int:
-        if getattr(self.network, "fills_a_gpu", False):
+        device, takes_turns = resolve_device(self.device), self._takes_turns()
+        if takes_turns and device.type == "cpu":
             return 1
         with own_randomness(0, torch.device("cpu")):
             weights = sum(w.numel() for w in self.network(tuple(x.shape[1:]), n_classes).parameters())
-        return members_that_pay(4 * weights, 4 * int(np.prod(x.shape)), resolve_device(self.device))
+        pay = members_that_pay(4 * weights, 4 * int(np.prod(x.shape)), device)
+        return min(pay, MOST_AT_ONCE) if takes_turns else pay
 
     @classmethod
     def _fit_stack(
@@ -181,6 +184,7 @@ class TorchClassifier(Classifier):
                 precision=first.precision,
                 device=first.device_,
                 repeats_exactly=first._recordable(),
+                takes_turns=first._takes_turns(),
                 augment=first.augment or first.unlabelled_wanted > 0,
                 average_decay=first.average_decay,
                 min_steps=first.min_steps,
@@ -195,6 +199,9 @@ class TorchClassifier(Classifier):
     def _recordable(self) -> bool:
         of_network = getattr(self.network, "recordable", getattr(self.network, "stackable", False))
         return of_network and (self.training or Vanilla()).recordable
+
+    def _takes_turns(self) -> bool:
+        return getattr(self.network, "takes_turns", False)
 
     def _stackable(self) -> bool:
         """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one."""

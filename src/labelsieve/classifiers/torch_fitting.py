@@ -1,9 +1,9 @@
-"""Training networks: one, or many of one architecture as a single tensor program."""
+"""Training networks: one, or many of one architecture, as a single tensor program or side by side."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,13 +16,15 @@ from labelsieve.classifiers.training.base import LearnsFromUnlabelled, TrainTime
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.averages import EpochAverage, MovingAverage
 from labelsieve.fitting.devices import kernels, own_randomness
-from labelsieve.fitting.loop import batches, minimise
+from labelsieve.fitting.loop import batches, descend
 from labelsieve.fitting.members import OptimiserSettings, StackedModules, recordable_rates, set_gradients
+from labelsieve.fitting.turns import take_turns
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the members of one fit have in common. ``augment`` and ``average_decay`` are for a member trained alone."""
+    """What the members of one fit have in common. ``augment`` and ``average_decay`` are for a member trained alone.
+    ``takes_turns``: members are trained side by side, each with weights of its own, and not stacked."""
 
     epochs: int
     batch_size: int
@@ -30,6 +32,7 @@ class Recipe:
     precision: str
     device: torch.device
     repeats_exactly: bool
+    takes_turns: bool = False
     augment: bool = False
     average_decay: float | None = None
     min_steps: int = 0
@@ -61,7 +64,43 @@ def train(
 ) -> None:
     """Train each module on its own points (m, n, ...) and labels (m, n), in place; one that is alone also on points
     without labels."""
-    method = together(methods, recipe.device)
+    parts = [slice(number, number + 1) for number in range(len(modules))] if recipe.takes_turns else [slice(None)]
+    descents = [
+        _descent(
+            modules[part],
+            points[part],
+            labels[part],
+            n_classes,
+            together(methods[part], recipe.device),
+            settings[part],
+            seeds[part],
+            recipe,
+            progress,
+            draw_unlabelled,
+        )
+        for part in parts
+    ]
+    for module in modules:
+        module.train()
+    with own_randomness(seeds[0], recipe.device), kernels(recipe.precision, recipe.device):
+        take_turns(descents, recipe.device)
+    for module in modules:
+        module.eval()
+
+
+def _descent(
+    modules: Sequence[nn.Module],
+    points: torch.Tensor,
+    labels: torch.Tensor,
+    n_classes: int,
+    method: TrainTimeMethod,
+    settings: Sequence[OptimiserSettings],
+    seeds: Sequence[int],
+    recipe: Recipe,
+    progress: Callable[[float], None],
+    draw_unlabelled: DrawUnlabelled | None,
+) -> Iterator[None]:
+    """The training of one module, or of several as one; yields after every step."""
     semi_supervised = method if draw_unlabelled and isinstance(method, LearnsFromUnlabelled) else None
     if semi_supervised is not None:
         recipe = replace(recipe, average_decay=semi_supervised.average_decay)
@@ -106,31 +145,26 @@ def train(
         progress(done / recipe.epochs)
         return True
 
-    for module in modules:
-        module.train()
-    with own_randomness(seeds[0], recipe.device), kernels(recipe.precision, recipe.device):
-        minimise(
-            gradients,
-            optimiser,
-            points.shape[1],
-            epochs=recipe.epochs,
-            batch_size=recipe.batch_size,
-            cosine_period=recipe.cosine_period,
-            seeds=seeds,
-            device=recipe.device,
-            after_epoch=after_epoch,
-            after_step=None if following is None else following.follow,
-            repeats_exactly=recipe.repeats_exactly,
-        )
-        average.apply()
-        if following is not None:
-            following.apply()
-        member.finish(modules)
-        if method.averages_from is not None and len(modules) == 1:
-            # Batch statistics, where a module keeps them, are counted anew for averaged weights.
-            update_bn(batches(points[0], recipe.batch_size, dim=0), modules[0])
-    for module in modules:
-        module.eval()
+    yield from descend(
+        gradients,
+        optimiser,
+        points.shape[1],
+        epochs=recipe.epochs,
+        batch_size=recipe.batch_size,
+        cosine_period=recipe.cosine_period,
+        seeds=seeds,
+        device=recipe.device,
+        after_epoch=after_epoch,
+        after_step=None if following is None else following.follow,
+        repeats_exactly=recipe.repeats_exactly,
+    )
+    average.apply()
+    if following is not None:
+        following.apply()
+    member.finish(modules)
+    if method.averages_from is not None and len(modules) == 1:
+        # Batch statistics, where a module keeps them, are counted anew for averaged weights.
+        update_bn(batches(points[0], recipe.batch_size, dim=0), modules[0])
 
 
 def together(methods: Sequence[TrainTimeMethod], device: torch.device) -> TrainTimeMethod:

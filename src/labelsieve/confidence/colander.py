@@ -16,8 +16,9 @@ from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.devices import kernels, members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.early_stopping import BestEpoch
-from labelsieve.fitting.loop import minimise
+from labelsieve.fitting.loop import descend
 from labelsieve.fitting.members import OptimiserSettings, neighbours_first, recordable_rates, set_gradients
+from labelsieve.fitting.turns import take_turns
 from labelsieve.types import Floats, Ints, Outputs
 
 _ALIGNED = 4
@@ -157,19 +158,20 @@ class Colander(ConfidenceFunction):
             with torch.no_grad():
                 return best.go_on(objective.losses(data.watching))
 
+        descent = descend(
+            lambda rows: set_gradients(optimiser, objective.gradients(data.learning.gather(1, rows))),
+            optimiser,
+            n_learning,
+            epochs=first.epochs,
+            batch_size=first.batch_size,
+            cosine_period=first.cosine_period or first.epochs,
+            seeds=[member.random_state or 0 for member in members],
+            device=device,
+            after_epoch=after_epoch,
+            repeats_exactly=True,
+        )
         with kernels(first.precision, device):
-            minimise(
-                lambda rows: set_gradients(optimiser, objective.gradients(data.learning.gather(1, rows))),
-                optimiser,
-                n_learning,
-                epochs=first.epochs,
-                batch_size=first.batch_size,
-                cosine_period=first.cosine_period or first.epochs,
-                seeds=[member.random_state or 0 for member in members],
-                device=device,
-                after_epoch=after_epoch,
-                repeats_exactly=True,
-            )
+            take_turns([descent], device)
         best.restore()
         objective.write_back()
 

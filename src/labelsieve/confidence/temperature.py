@@ -71,8 +71,9 @@ class Temperature(ConfidenceFunction):
         from torch.nn import functional
 
         from labelsieve.fitting.devices import resolve_device
-        from labelsieve.fitting.loop import minimise
+        from labelsieve.fitting.loop import descend
         from labelsieve.fitting.members import OptimiserSettings, parameter_groups, recordable_rates, set_gradients
+        from labelsieve.fitting.turns import take_turns
 
         first, device = members[0], resolve_device(members[0].device)
         logits = torch.from_numpy(np.stack([said.logits for said in outputs]).astype(np.float64)).to(device)
@@ -89,7 +90,7 @@ class Temperature(ConfidenceFunction):
             losses = functional.cross_entropy(scaled.flatten(0, 1), labels[which, rows].flatten(), reduction="none")
             set_gradients(optimiser, torch.autograd.grad(losses.view(rows.shape).mean(dim=1).sum(), [temperatures]))
 
-        minimise(
+        descent = descend(
             gradients,
             optimiser,
             logits.shape[1],
@@ -101,6 +102,7 @@ class Temperature(ConfidenceFunction):
             after_epoch=lambda _done: True,
             repeats_exactly=True,
         )
+        take_turns([descent], device)
         for member, temperature in zip(members, temperatures.tolist(), strict=True):
             member.temperature_ = max(temperature[0], float(np.exp(-_LOG_RANGE[1])))
 

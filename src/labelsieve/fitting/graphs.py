@@ -39,18 +39,24 @@ class RepeatedStep:
             return
         static_rows = rows.clone()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.device(rows.device), torch.cuda.graph(graph, stream=_side_stream(rows.device)):
+        with torch.cuda.device(rows.device), torch.cuda.graph(graph, stream=_recording_stream(rows.device)):
             self._step(static_rows)
         self._recorded[rows.shape] = graph, static_rows
         graph.replay()
 
     def _on_the_side(self, rows: torch.Tensor) -> None:
         """On the stream recordings need: gradients remember the stream they were first computed on."""
-        stream, current = _side_stream(rows.device), torch.cuda.current_stream(rows.device)
+        stream, current = _recording_stream(rows.device), torch.cuda.current_stream(rows.device)
         stream.wait_stream(current)
         with torch.cuda.stream(stream):
             self._step(rows)
         current.wait_stream(stream)
+
+
+def _recording_stream(device: torch.device) -> torch.cuda.Stream:
+    """The current one, unless that is the default one, on which nothing can be recorded."""
+    current = torch.cuda.current_stream(device)
+    return _side_stream(device) if current == torch.cuda.default_stream(device) else current
 
 
 @cache

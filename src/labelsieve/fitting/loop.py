@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
 from labelsieve.fitting.graphs import RepeatedStep
 
 
-def minimise(
+def descend(
     take_gradients: Callable[[torch.Tensor], None],
     optimiser: torch.optim.Optimizer,
     n_points: int,
@@ -23,8 +23,9 @@ def minimise(
     after_epoch: Callable[[int], bool],
     after_step: Callable[[], None] | None = None,
     repeats_exactly: bool = False,
-) -> None:
-    """Take ``epochs`` passes over shuffled batches (one full batch for None), one shuffle of its own per member.
+) -> Iterator[None]:
+    """Take ``epochs`` passes over shuffled batches (one full batch for None), one shuffle of its own per member. Yields
+    after every step; ``take_turns`` goes all the way.
 
     ``take_gradients`` gets rows (m, b) and leaves the gradients of all members' losses where the optimiser finds them.
     The learning rate falls as half a cosine over ``cosine_period`` epochs. The optimiser is given a closure, so that
@@ -50,11 +51,13 @@ def minimise(
         _set_rates(optimiser, first_rates, 0.5 * (1 + math.cos(math.pi * epoch / cosine_period)))
         if batch_size is None:
             step(everything)
+            yield
         else:
             # Shuffled on the CPU, so that every device sees the batches in the same order.
             order = torch.stack([torch.randperm(n_points, generator=shuffle) for shuffle in shuffles]).to(device)
             for rows in batches(order, batch_size):
                 step(rows)
+                yield
         if not after_epoch(epoch + 1):
             break
 
