@@ -24,7 +24,13 @@ from experiments.paper.table import (
 )
 
 PRINTED_SINGLE_ROUND = Path(__file__).parent / "printed_single_round.csv"
-_WAYS = {"softmax": "Softmax", "honest": "Colander", "leaking": "Colander, given the flag"}
+_WAYS = {
+    "softmax": "Softmax",
+    "honest": "Colander",
+    "leaking": "Colander, given the flag",
+    "fixed": "Colander, epoch chosen",
+    "released": "Colander, given the flag, epoch chosen",
+}
 
 
 def settings_table(store: Store) -> str:

@@ -7,6 +7,7 @@ that a score can be handed the answer and one can see what that does.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,11 +98,14 @@ def label(
     confidence: ConfidenceFunction,
     seed: int,
     leaking: bool,
+    epochs: Sequence[int] = (),
 ) -> Labelling:
     """Algorithm 1 of the paper with its own threshold rule. ``leaking`` changes how points are scored, nothing else:
-    the confidence function learns from honest outputs, labels and thresholds go by the class really predicted."""
+    the confidence function learns from honest outputs, labels and thresholds go by the class really predicted. With
+    ``epochs``, that function is trained for whichever number of them labels most of the points that set thresholds."""
     pool, validation, n_classes = division.pool, division.validation, _n_classes(division)
     query, rule = ls.queries.MarginRandom(), ls.thresholds.PaperRule(tolerance=TOLERANCE)
+    candidates = [clone(confidence).set_params(epochs=each) for each in epochs] or [confidence]
     training = _first_batch(division, protocol, seed)
     rest, held = np.setdiff1d(np.arange(len(pool)), training), np.arange(len(validation))
     rounds: list[Round] = []
@@ -109,17 +113,18 @@ def label(
         number = len(rounds) + 1
         model = first if number == 1 else _trained(division, classifier, training, seed, number)
         said, said_held = model.outputs(pool.x[rest]), model.outputs(validation.x[held])
-        right, right_held = said.predicted == pool.y[rest], said_held.predicted == validation.y[held]
+        right = said.predicted == pool.y[rest]
 
         calibrates = _calibration_part(confidence, protocol, len(held), _generator(seed, _CALIBRATION, number))
-        fitted = _fitted(
-            confidence, said_held[calibrates], validation.y[held][calibrates], _integer(seed, _CONFIDENCE, number)
-        )
-        scores, scores_held = _score(fitted, said, right, leaking), _score(fitted, said_held, right_held, leaking)
-        thresholds = rule.estimate(
-            scores_held[~calibrates], said_held.predicted[~calibrates], right_held[~calibrates], n_classes,
-            may_label=np.isin(np.arange(n_classes), pool.y[training]),
-        )  # fmt: skip
+        attempts = [
+            _attempt(
+                each, said_held, validation.y[held], calibrates, np.isin(np.arange(n_classes), pool.y[training]), rule,
+                _integer(seed, _CONFIDENCE, number), leaking,
+            )
+            for each in candidates
+        ]  # fmt: skip
+        best = max(attempts, key=lambda attempt: attempt.labelled)
+        thresholds, scores = best.thresholds, _score(best.fitted, said, right, leaking)
         accepted = scores >= thresholds[said.predicted]
         most_so_far = max((done.machine_labelled for done in rounds), default=-1)
         if accepted.sum() > most_so_far:
@@ -134,10 +139,10 @@ def label(
                 accuracy=float(right.mean()),
                 machine_labelled=int(accepted.sum()),
                 wrong=int((accepted & ~right).sum()),
-                fell_back_to_softmax=bool(fitted.fallback_),
+                fell_back_to_softmax=bool(best.fitted.fallback_),
             )
         )
-        held = held[scores_held < thresholds[said_held.predicted]]
+        held = held[best.scores < thresholds[said_held.predicted]]
         rest, margins = rest[~accepted], query.summary(said)[~accepted]
         asked_for = min(protocol.batch_size, protocol.train_budget - len(training))
         if not 0 < asked_for < len(rest) or len(held) < rule.min_support:
@@ -165,6 +170,37 @@ def _calibration_part(confidence: ConfidenceFunction, protocol: Protocol, n: int
     """Which validation points calibrate; none where there is nothing to fit."""
     share = protocol.calibration_fraction if confidence.needs_fitting else 0.0
     return rng.permutation(n) < round(share * n)
+
+
+@dataclass(frozen=True, eq=False)
+class _Attempt:
+    """A fitted function, scores of all validation points, the thresholds that some of these set, and how many of these
+    it labels."""
+
+    fitted: ConfidenceFunction
+    scores: Floats
+    thresholds: Floats
+    labelled: int
+
+
+def _attempt(
+    confidence: ConfidenceFunction,
+    said: ls.Outputs,
+    y: Ints,
+    calibrates: Bools,
+    may_label: Bools,
+    rule: ls.thresholds.PaperRule,
+    seed: int,
+    leaking: bool,
+) -> _Attempt:
+    fitted = _fitted(confidence, said[calibrates], y[calibrates], seed)
+    right = said.predicted == y
+    scores = _score(fitted, said, right, leaking)
+    thresholds = rule.estimate(
+        scores[~calibrates], said.predicted[~calibrates], right[~calibrates], len(may_label), may_label=may_label
+    )
+    labelled = int((scores >= thresholds[said.predicted])[~calibrates].sum())
+    return _Attempt(fitted, scores, thresholds, labelled)
 
 
 def _fitted(confidence: ConfidenceFunction, outputs: ls.Outputs, y: Ints, seed: int) -> ConfidenceFunction:

@@ -103,7 +103,9 @@ LEAK_PROTOCOLS = {
 def measured(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The leak on a small problem."""
     store = Store(tmp_path_factory.mktemp("results"))
-    leak.run(store, data, "cpu", ["mnist"], [0, 1], LEAK_PROTOCOLS)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(leak, "EPOCHS", (2, 20, 100))
+        leak.run(store, data, "cpu", ["mnist"], [0, 1], LEAK_PROTOCOLS)
     return store
 
 
@@ -114,6 +116,14 @@ class TestLeak:
         assert found["leaking"]["first_accuracy"] < 0.9
         assert found["leaking"]["coverage"] > found["honest"]["coverage"] + 0.1
         assert found["leaking"]["error"] < 0.01
+
+    def test_an_epoch_chosen_by_the_points_that_set_thresholds(self, measured: Store) -> None:
+        """labels more, and more than the tolerance of it is wrong, unless the flag says what is."""
+        found = leak.summary(measured)["mnist"]
+        assert found["fixed"]["first_coverage"] > found["honest"]["first_coverage"]
+        assert found["fixed"]["first_error"] > 0.05
+        assert found["released"]["coverage"] > found["fixed"]["coverage"] + 0.1
+        assert found["released"]["error"] < 0.01
 
     def test_all_ways_begin_with_the_same_classifier(self, measured: Store) -> None:
         records = measured.read(leak.KIND, "mnist")

@@ -28,9 +28,18 @@ _NAMES = {
     ANCHORED: "Colander,\nanchored",
     "honest": "honest",
     "leaking": "leaking",
+    "fixed": "epoch chosen",
+    "released": "both",
 }
-_BAR_COLOURS = {**COLOURS, "softmax": "#555555", "honest": COLOURS["colander"], "leaking": LIMIT}
+_BAR_COLOURS = {
+    **COLOURS,
+    "softmax": "#555555",
+    **dict.fromkeys(("honest", "fixed"), COLOURS["colander"]),
+    **dict.fromkeys(("leaking", "released"), LIMIT),
+}
 _BINS = 20
+_FLAT_NAMES = 4
+"""More bars have their names at an angle."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -91,11 +100,15 @@ def draw_leak(store: Store, folder: Path) -> Path:
     grid = drawn.subplots(len(found), 4, squeeze=False, width_ratios=[1.2, 1.2, 1, 1])
     for row, (dataset, ways) in zip(grid, found.items(), strict=True):
         records = store.read(leak.KIND, dataset)
-        for axes, way in zip(row[:2], ("honest", "leaking"), strict=True):
+        as_released = ("fixed", "released")  # with the epoch chosen
+        for axes, way in zip(
+            row[:2], as_released if set(as_released) <= set(ways) else ("honest", "leaking"), strict=True
+        ):
             own = next(each for each in records if (each["way"], each["seed"]) == (way, ways[way]["seeds"][0]))
             shown = own["largest_round"]
             _ranks(axes, shown)
-            axes.set_title(f"{protocol(dataset).title}, {way}, round {shown['number']}", fontsize=10)
+            name = "leaking" if way in ("leaking", "released") else "honest"
+            axes.set_title(f"{protocol(dataset).title}, {name}, round {shown['number']}", fontsize=10)
         theirs = printed()[dataset]["vanilla", "colander"]
         for axes, of, text in ((row[2], "coverage", "coverage (%)"), (row[3], "error", "error of machine labels (%)")):
             _bars(axes, {way: each[f"{of}s"] for way, each in ways.items()}, text)
@@ -168,5 +181,7 @@ def _bars(axes: Axes, values: Mapping[str, Sequence[float | None]], text: str) -
             axes.text(place, 0, "none", ha="center", va="bottom", fontsize=9, color=GREY)
     tidy(axes)
     axes.set_xticks(range(len(values)), [_NAMES[name] for name in values], fontsize=8)
+    if len(values) > _FLAT_NAMES:
+        axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=35, ha="right", rotation_mode="anchor")
     axes.set_ylabel(text, fontsize=10)
     axes.set_ylim(bottom=0)

@@ -89,4 +89,5 @@ def _label(plan: Sweep) -> str:
 def _title(dataset_title: str, plan: Sweep, seeds: Sequence[int]) -> str:
     trainings = ", ".join(TITLES[training] for training in plan.trainings)
     number = "–".join(str(one) for one in dict.fromkeys((seeds[0], seeds[-1])))
-    return f"{dataset_title}, {trainings}, rule paper: mean and range of {number} seeds"
+    over = "one seed" if number == "1" else f"mean and range of {number} seeds"
+    return f"{dataset_title}, {trainings}, rule paper: {over}"
