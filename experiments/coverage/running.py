@@ -76,15 +76,27 @@ def run(
             missing = [v for v in chosen if dataset.has(v) and _key(dataset, of_paper, v, seed) not in known]
             if not missing:
                 continue
-            records = _records(dataset, of_paper, missing, seed, _divided(dataset, of_paper, seed, data), device)
-            store.add("runs", dataset.name, records)
-            for record in records:
-                error = "–" if record["error"] is None else f"{record['error']:.1%}"
-                print(
-                    f"{dataset.title}: {record['variant']}, seed {seed}: {record['coverage']:.1%} at an error of "
-                    f"{error}, {record['seconds']:.0f} s",
-                    flush=True,
-                )
+            divided = _divided(dataset, of_paper, seed, data)
+            for together in _with_models_in_common(dataset, missing):
+                records = _records(dataset, of_paper, together, seed, divided, device)
+                store.add("runs", dataset.name, records)
+                for record in records:
+                    error = "–" if record["error"] is None else f"{record['error']:.1%}"
+                    print(
+                        f"{dataset.title}: {record['variant']}, seed {seed}: {record['coverage']:.1%} at an error of "
+                        f"{error}, {record['seconds']:.0f} s",
+                        flush=True,
+                    )
+
+
+def _with_models_in_common(dataset: Dataset, chosen: Sequence[str]) -> list[list[str]]:
+    """Variants that differ in their confidence function alone, side by side: they share every classifier."""
+    groups: dict[str, list[str]] = {}
+    for variant in chosen:
+        own = {name: value for name, value in _keywords(dataset, variant).items() if name != "confidence"}
+        own.pop("parameters", None)  # of the confidence function
+        groups.setdefault(repr(sorted(own.items())), []).append(variant)
+    return list(groups.values())
 
 
 def _key(dataset: Dataset, of_paper: Protocol, variant: str, seed: int) -> str:
@@ -110,7 +122,7 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
 def _records(
     dataset: Dataset, of_paper: Protocol, chosen: Sequence[str], seed: int, divided: Division, device: str
 ) -> list[Record]:
-    """Side by side, since variants that differ in their confidence function alone have their models in common."""
+    """Of variants that have their models in common; ``seconds`` are shared evenly."""
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)

@@ -43,6 +43,13 @@ def answered(folder: Path, answers: dict[str, str] | None = None, rows: int | No
     return folder.parent / "answers.csv"
 
 
+def test_of_a_project_the_labels_in_its_report_are_audited(folder, capsys):
+    project = folder.rename(folder.parent / "report").parent
+    assert audit(project, "--simulate", f"{project / 'truth.csv'}:truth") == 0
+    assert "A rehearsal: the answers come from" in capsys.readouterr().out
+    assert (project / "report" / "certificate.json").is_file()
+
+
 def test_certificate_and_its_end(folder, capsys):
     before = (folder / "labels.csv").read_bytes()
     assert audit(folder, "--simulate", f"{folder.parent / 'truth.csv'}:truth") == 0

@@ -165,7 +165,7 @@ def _places(graph: Ints, n: int, most: int) -> Ints:
 def _first(distances: Floats, places: Ints, own: Ints, k: int) -> tuple[Floats, Ints]:
     """The k nearest of each row, in order; ``places`` (n, points, twins)."""
     usable = (places >= 0) & (places != own[:, None, None])
-    far = np.where(usable, distances[:, :, None], np.inf).reshape(len(own), -1)
+    far = np.where(usable, distances[:, :, None], np.inf).reshape(len(own), distances.shape[1] * places.shape[2])
     places = places.reshape(far.shape)
     order = np.lexsort((places, far))[:, :k]
     return np.take_along_axis(far, order, axis=1), np.take_along_axis(places, order, axis=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from labelsieve.audit import wording
 from labelsieve.audit.folder import FolderAudit, open_folder
-from labelsieve.audit.labels import read_table
+from labelsieve.audit.labels import LABELS_FILE, read_table
 from labelsieve.audit.plan import BATCH_SIZE, check_count
 from labelsieve.audit.questions import QUESTIONS_FILE, ask_in_file, take_answers
 from labelsieve.audit.session import Audit
@@ -31,7 +31,7 @@ def audit(arguments: argparse.Namespace) -> int:
     batch = BATCH_SIZE if arguments.batch is None else arguments.batch
     check_count("--batch", batch, least=1)
     state = open_folder(
-        arguments.folder,
+        _output_folder(arguments.folder),
         max_labels=arguments.max_labels,
         tolerance=arguments.tolerance,
         delta=arguments.delta,
@@ -50,6 +50,14 @@ def audit(arguments: argparse.Namespace) -> int:
     return _report(state, arguments, batch)
 
 
+def _output_folder(folder: Path) -> Path:
+    """Where the labels are: of a project, in its report."""
+    from labelsieve.project.project import REPORT_FOLDER
+
+    of_report = folder / REPORT_FOLDER
+    return of_report if (of_report / LABELS_FILE).is_file() and not (folder / LABELS_FILE).is_file() else folder
+
+
 def _report(state: FolderAudit, arguments: argparse.Namespace, batch: int) -> int:
     current = state.audit
     plan = current.plan
@@ -60,6 +68,8 @@ def _report(state: FolderAudit, arguments: argparse.Namespace, batch: int) -> in
     _notes(current)
     if current.answers:
         print(wording.found(current))
+    if arguments.simulate is not None:
+        print(f"A rehearsal: the answers come from {arguments.simulate}, not from people.")
     part = current.rollback if arguments.rollback else None
     if current.certified or part:
         print(f"Certified. {wording.promise(current, rollback=part is not None)}")
@@ -69,6 +79,7 @@ def _report(state: FolderAudit, arguments: argparse.Namespace, batch: int) -> in
         print("Not certified.")
         if current.answers:
             print(wording.outlook(current))
+        print("This speaks neither for nor against what the run has promised: an audit begins from nothing.")
         if current.rollback:
             print(
                 f"A part can be certified now: --rollback takes back {len(current.rolled_back()):,} of the "
@@ -108,8 +119,8 @@ def _simulated(text: str) -> Callable[[Array], dict[str, str]]:
     missing = [name for name in ("id", column) if name not in table]
     if missing:
         raise DataError(
-            f"{path} must have the columns id and {column}; it has {', '.join(map(str, table))}. "
-            "Name the column with the truth, as in FILE:COLUMN."
+            f"{path} must have the columns id and {column}; it has {', '.join(map(str, table))}. The column with the "
+            "truth may be named, as in FILE:COLUMN; that with the names of the items must be called id."
         )
     truth = dict(zip(table["id"].tolist(), table[column].tolist(), strict=True))
     return lambda _: truth

@@ -220,7 +220,7 @@ def _add_search(commands: Any) -> None:
         "--labels", type=Path, required=True, metavar="FILE", help="their true labels, a .npy file: they play the human"
     )
     add("--classifier", default="auto", metavar="NAME", help="see docs/methods.md (default: %(default)s)")
-    add("--training", default="auto", metavar="NAME", help="train-time method (default: plain training)")
+    add("--training", default="vanilla", metavar="NAME", help="train-time method (default: %(default)s)")
     add("--confidence", default="colander", metavar="NAME", help="confidence function (default: %(default)s)")
     add("--thresholds", default="paper", metavar="NAME", help="threshold rule (default: %(default)s)")
     add("--tolerance", type=float, default=0.05, metavar="E", help="share of wrong labels (default: %(default)s)")

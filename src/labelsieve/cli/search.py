@@ -14,7 +14,7 @@ import numpy as np
 from labelsieve.annotators import SimulatedAnnotator
 from labelsieve.cli.folders import writable_folder
 from labelsieve.data.pool import as_pool
-from labelsieve.engine.suited import classifier_suited_to, training_suited_to
+from labelsieve.engine.suited import classifier_suited_to
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.executors import Executor, LocalExecutor
 from labelsieve.reports.wording import percent, plural
@@ -62,7 +62,7 @@ def search(arguments: argparse.Namespace) -> int:
             device=arguments.device,
             progress=SearchBars() if sys.stderr.isatty() else SearchLines(),
         )
-    code = _as_python(arguments, classifier, len(pool), result)
+    code = _as_python(arguments, classifier, result)
     record = json.dumps(result.to_dict() | {"python": code}, indent=2, allow_nan=False)
     if arguments.out is not None:
         write_atomically({arguments.out: utf8(record + "\n")})
@@ -103,10 +103,11 @@ def _executor(arguments: argparse.Namespace) -> Executor:
     return LocalExecutor(arguments.threads)
 
 
-def _as_python(arguments: argparse.Namespace, classifier: str, pool_size: int, result: SearchResult) -> str:
+def _as_python(arguments: argparse.Namespace, classifier: str, result: SearchResult) -> str:
     """The choice, ready to paste."""
-    training = training_suited_to(classifier, pool_size) if arguments.training == "auto" else arguments.training
-    trained = "" if training == "vanilla" else f'.with_training(create("training", "{training}"))'
+    trained = ""
+    if arguments.training != "vanilla":
+        trained = f'.with_training(create("training", "{arguments.training}"))'
     numbers = ", ".join(
         f"{name}={getattr(arguments, name)}"
         for name in ("tolerance", "train_budget", "seed_size", "validation_budget")

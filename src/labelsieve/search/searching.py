@@ -43,7 +43,7 @@ def search(
     validation_budget: int = 500,
     hyp_budget: int = 500,
     classifier: Any = "auto",
-    training: Any = "auto",
+    training: Any = "vanilla",
     confidence: Any = "colander",
     thresholds: Any = "paper",
     calibration_fraction: float = 0.5,
@@ -66,7 +66,7 @@ def search(
     tolerance wins; see docs/search.md.
 
     pool, annotator, classes, tolerance, delta, train_budget, seed_size, classifier, training, confidence, thresholds,
-        calibration_fraction, device: as for ``ls.autolabel``, but ``training="auto"`` is plain training. Only the first
+        calibration_fraction, device: as for ``ls.autolabel``; training is plain unless said otherwise. Only the first
         batches are asked for, and no label of the pool is reached in any other way.
     validation, hyp: pairs (X, y) outside the pool, for thresholds and to measure on. One that is None is drawn from the
         pool and asked for, ``validation_budget`` or ``hyp_budget`` points.
@@ -108,7 +108,7 @@ def search(
         settings,
         device,
         classifier=classifier,
-        training="vanilla" if isinstance(training, str) and training == "auto" else training,
+        training=training,
         confidence=confidence,
         thresholds=thresholds,
         query="random",

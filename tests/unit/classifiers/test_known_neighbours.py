@@ -138,3 +138,17 @@ def test_one_that_arrives_in_memory_nobody_may_write_to():
     sent = pickle.dumps(known, protocol=5, buffer_callback=buffers.append)
     arrived = pickle.loads(sent, buffers=[bytes(buffer.raw()) for buffer in buffers])
     check(arrived, np.arange(100), x)
+
+
+def test_nobody_to_find_neighbours_for():
+    known, numbers = Neighbourhoods().with_graph(points(20), K)
+    distances, places = known.among(numbers, points(0), K)
+    assert distances.shape == places.shape == (0, K)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_as_few_labels_as_there_can_be(n):
+    x, y = points(60), np.arange(60) % 2
+    fitted = SklearnClassifier(LogisticRegression(), training=SemiSupervised())
+    fitted.fit(x[:n], y[:n], 2, seed=0, unlabelled=x[n:n])
+    assert fitted.outputs(x).logits.shape == (60, 2)

@@ -1,4 +1,5 @@
-"""Steps a GPU has recorded do what they would have done one by one, random draws and batch statistics included."""
+"""What a GPU may record; and steps it has recorded do what they would have done one by one, random draws and batch
+statistics included."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from labelsieve.classifiers import TorchClassifier
 from labelsieve.classifiers.networks import ResNet
+from labelsieve.classifiers.training.vanilla import Vanilla
 from labelsieve.registry import create
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+needs_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
 
 def outputs(training: str) -> np.ndarray:
@@ -27,7 +30,8 @@ def outputs(training: str) -> np.ndarray:
     return network.outputs(x).logits
 
 
-@pytest.mark.parametrize("training", ["vanilla", "crl", "fmfp", "semi-supervised"])
+@needs_a_gpu
+@pytest.mark.parametrize("training", ["vanilla", "squentropy", "crl", "fmfp", "semi-supervised"])
 def test_the_same_network_comes_out(training: str, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = outputs(training)
     np.testing.assert_array_equal(outputs(training), recorded)
@@ -35,3 +39,23 @@ def test_the_same_network_comes_out(training: str, monkeypatch: pytest.MonkeyPat
     # With points without labels, other kernels may be chosen, and sums end in other digits.
     tolerance = 0.05 * np.abs(recorded).max() if training == "semi-supervised" else 0
     np.testing.assert_allclose(outputs(training), recorded, rtol=0, atol=tolerance)
+
+
+class SomebodysMethod(Vanilla):
+    """One that says nothing of its steps."""
+
+    recordable = False
+
+
+def somebodys_network(_point_shape: tuple[int, ...], n_classes: int) -> torch.nn.Module:
+    return torch.nn.Linear(1, n_classes)
+
+
+@pytest.mark.parametrize("name", ["lenet", "cnn", "resnet", "mlp", "linear"])
+def test_what_may_be_recorded(name: str) -> None:
+    """Our networks with our methods; a method or a network of somebody's own only if it says so."""
+    network = create("classifier", name)
+    for training in ("vanilla", "squentropy", "crl", "fmfp", "semi-supervised"):
+        assert network.with_training(create("training", training))._recordable()
+    assert not network.with_training(SomebodysMethod())._recordable()
+    assert not TorchClassifier(somebodys_network)._recordable()

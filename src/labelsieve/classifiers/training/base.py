@@ -24,9 +24,10 @@ class TrainTimeMethod(ABC, BaseEstimator):  # type: ignore[misc]
     """How networks learn from their labels: a loss and an optimiser, for m members at once.
 
     To add one: a file here with a subclass that implements ``loss`` and ``optimiser``; a line in ``registry.py``,
-    which also puts it through ``tests/contracts``; a row in ``docs/methods.md``. State that belongs to one fit
-    (a history per point, say) lives in the closure that ``loss`` returns, never on the method. Members may differ in
-    the parameters named in ``per_member``, which are then tensors (m,); all others they have in common.
+    which also puts it through ``tests/contracts``; a row in ``docs/methods.md``; ``recordable = True`` if it is. State
+    that belongs to one fit (a history per point, say) lives in the closure that ``loss`` returns, never on the method.
+    Members may differ in the parameters named in ``per_member``, which are then tensors (m,); all others they have in
+    common.
     """
 
     per_member: ClassVar[tuple[str, ...]] = ()
