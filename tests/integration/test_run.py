@@ -136,7 +136,7 @@ def test_given_validation_is_thinned_and_certifies_the_last_round():
     assert sum(report.retired_validation for report in run.rounds) == 500
     assert run.settings["certified"]
     assert run.coverage > 0.2
-    assert run.stop_reason == "all certified rounds are done"
+    assert run.stop_reason == "the labels to check with are used up: each serves one test"
 
 
 def test_certified_rounds_draw_fresh_labels_and_use_each_once():
@@ -161,7 +161,7 @@ def test_continuing_a_certified_run_spends_delta_only_once():
     more = ls.autolabel(x, annotator, train_budget=200, ledger=run, **settings)
     assert annotator.asked == []
     assert more.labels.equals(run.labels)
-    assert more.stop_reason == "all certified rounds are done"
+    assert more.stop_reason == "the labels to check with are used up: each serves one test"
     with pytest.raises(ConfigurationError, match="over 1 tests"):
         ls.autolabel(x, annotator, train_budget=200, certified_rounds=2, ledger=run, **settings)
     with pytest.raises(ConfigurationError, match="fresh validation labels"):

@@ -45,7 +45,7 @@ class ValidationPlan:
         ``asked_already``: the labels of the next test are there, or on their way.
         """
         if tests >= self.max_tests:
-            return "all certified rounds are done"
+            return "the labels to check with are used up: each serves one test"
         if self.kind == "fresh" and remaining <= self.per_test and not asked_already:
             return "checking what is left would take as many labels as labelling it"
         tests_left = 1 if self.kind == "reuse" else self.max_tests - tests

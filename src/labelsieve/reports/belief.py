@@ -87,9 +87,13 @@ def grounds(summary: Summary) -> list[str]:
             f"Without the truth, the held-out points would have to do: {estimate} ({percent(summary.held_out.share)})."
             if summary.truth is not None
             else f"The error is an estimate: {estimate}. The thresholds were chosen on these very points, which "
-            "flatters the estimate; expect the true error to be higher."
+            f"flatters the estimate{_so(summary)}"
         )
     return sentences
+
+
+def _so(summary: Summary) -> str:
+    return ", and which the promise allows for." if summary.certified else "; expect the true error to be higher."
 
 
 def weakest(summary: Summary) -> str | None:

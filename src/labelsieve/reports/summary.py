@@ -86,6 +86,7 @@ class Summary:
     left: int
     coverage: float
     tolerance: float
+    certified: bool
     rounds: tuple[RoundSummary, ...]
     classes: tuple[ClassSummary, ...]
     held_out: Wrong
@@ -113,6 +114,7 @@ def summarise(run: Run, y_true: Any = None) -> Summary:
         left=run.pool_size - len(run.labels),
         coverage=run.coverage,
         tolerance=float(run.settings["tolerance"]),
+        certified=bool(run.settings["certified"]),
         rounds=rounds,
         classes=_classes(run, evaluation),
         held_out=sum((row.held_out for row in rounds), Wrong(0, 0)),

@@ -196,3 +196,10 @@ def test_a_round_that_fell_back_to_softmax_says_so():
     easy = label_blobs(["a", "b"], spread=0.1, confidence="temperature")
     assert easy.run.rounds[0].confidence_fallback
     assert "Round 1 used plain softmax as confidence: the classifier is right on all 75" in words(page(easy.run))
+
+
+@pytest.mark.parametrize(("thresholds", "said"), [("certified", "promise allows for"), ("paper", "to be higher")])
+def test_an_estimate_from_the_points_thresholds_were_chosen_on(thresholds: str, said: str) -> None:
+    found = label_blobs(["a", "b"], n=600, thresholds=thresholds, train_budget=40, validation_budget=150)
+    assert found.run.machine_labels
+    assert said in words(page(found.run))
