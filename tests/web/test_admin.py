@@ -126,12 +126,37 @@ class TestReview:
         csrf = csrf_of(client)
         for page, sent in (
             ("accept", {"row": ["20", "3"]}),
-            ("accept", {"row": []}),
             ("correct", {"row": 3, "correction": "food"}),
             ("correct", {"row": 20, "correction": "drinks"}),
         ):
             assert client.post(f"/review/{page}", data={**sent, "csrf": csrf}).status_code == 422, sent
         assert not reviews(folder)
+
+    def test_nothing_ticked_leads_back_with_a_sentence(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        sent = {"label": "food", "show": "all", "csrf": csrf_of(client)}
+        done = client.post("/review/accept", data=sent)
+        assert done.status_code == 303
+        page = client.get(done.headers["location"])
+        assert page.status_code == 200
+        assert "Nothing was ticked, so nothing was accepted." in page.text
+        assert '<option value="food" selected>' in page.text
+        assert "Nothing was ticked" not in client.get("/review").text
+        assert not reviews(folder)
+
+    def test_browsers_are_told_in_words_what_programs_are_told_in_json(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        page = client.get("/review", params={"page": "none"}, headers={"accept": "text/html"})
+        assert page.status_code == 422
+        assert "cannot use (page)" in page.text
+        assert client.get("/review", params={"page": "none"}).json()["detail"][0]["loc"] == ["query", "page"]
+
+    def test_all_of_a_text_is_there_to_be_opened(self, tmp_path: Path, client_of: ClientOf) -> None:
+        texts = ["asked", "short", "word " * 1000 + "end", "x" * 20_100, "1\n2\n3\n4\n5"]
+        page = client_of(made(tmp_path / "p", texts, asked=[0], machine=range(1, 5))).get("/review").text
+        assert page.count('<details class="whole">') == 3
+        assert "word end<" in page
+        assert "… (100 characters more)<" in page
 
 
 class TestTheEnd:
