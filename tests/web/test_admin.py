@@ -174,12 +174,26 @@ class TestTheEnd:
         assert str(folder) not in page
         assert "/dashboard" not in page
 
+    def test_a_run_that_labelled_nothing_is_not_praised(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = finished(made(tmp_path / "p", ["one", "two"], asked=[0]))
+        page = client_of(folder).get("/label").text
+        assert "Done, but the machine labelled nothing" in page
+        assert f"--answers-from {folder}<" in page
+        assert "machine labels, or take all" not in page
+        labelled = finished(made(tmp_path / "q", ["one", "two"], asked=[0], machine=[1]))
+        page = client_of(labelled).get("/label").text
+        assert "Done. Thank you!" in page
+        assert '<a href="/review">review</a> machine labels' in page
+
 
 class TestDashboard:
     def test_before_anything_has_run(self, tmp_path: Path, client_of: ClientOf) -> None:
         client = client_of(made(tmp_path / "p", ["one", "two"]))
         assert client.get("/dashboard").status_code == client.get("/review").status_code == 200
-        assert "The machine is learning" in client.get("/label").text
+        page = client.get("/label").text
+        assert "Preparing the items" in page
+        assert "All labels of this batch" not in page
+        assert "The items are being prepared" in client.get("/dashboard").text
 
     def test_a_batch_under_way(self, folder: Path, client_of: ClientOf) -> None:
         page = client_of(folder).get("/dashboard").text
@@ -263,7 +277,26 @@ class TestRounds:
         assert "tell the admin" in ann.get("/label").text
         assert "is full" in boss.get("/dashboard").text
         assert boss.post("/rounds/again", data={"csrf": csrf_of(boss)}).status_code == 303
-        assert 'data-state="machine"' in boss.get("/label").text
+        assert 'data-state="preparing"' in boss.get("/label").text
+
+    def test_how_far_preparing_is_can_be_seen(self, tmp_path: Path, client_of: ClientOf) -> None:
+        says = (
+            "import time; from labelsieve.cli.feature_bars import FeatureBars; bars = FeatureBars()\n"
+            "bars.show('reading', 0, 4); bars.show('reading', 1, 4)\n"
+            "time.sleep(2.1); bars.show('reading', 3, 4); time.sleep(60)"
+        )
+        client = client_of(made(tmp_path / "p", ["one", "two"]), run_command=(sys.executable, "-c", says))
+        seen: list[str] = []
+        for _ in range(150):
+            page = client.get("/label").text
+            seen += [step for step in re.findall(r"<p class=\"none\">(reading[^<]*)<", page) if step not in seen]
+            if len(seen) == 2:
+                break
+            time.sleep(0.1)
+        assert seen == ["reading …", "reading … 75%"]
+        same = {"state": "preparing", "doing": seen[-1]}
+        assert client.get("/label/desk", params=same).status_code == 204
+        assert client.get("/label/desk", params={**same, "doing": seen[0]}).status_code == 200
 
     def test_it_ends_with_the_server(self, tmp_path: Path) -> None:
         from labelsieve.web.app import create_app
@@ -287,7 +320,7 @@ class TestRounds:
         with held(folder / "project.lock", "labelsieve run"):
             client = client_of(folder, run_command=("false",))
             time.sleep(1.2)
-            assert 'data-state="machine"' in client.get("/label").text
+            assert 'data-state="preparing"' in client.get("/label").text
 
 
 @pytest.mark.parametrize("label", ["food", "animals"])

@@ -211,9 +211,14 @@ class Project:
 
         That is random, and always the same for a batch: in a file sorted by class, the last item would tell the next.
         """
-        state = replayed(self.database).state
+        return self.asked_and_labelled()[0]
+
+    def asked_and_labelled(self) -> tuple[Ints, int]:
+        """What ``asked_rows`` gives, and how many labels of people a run has taken in."""
+        ledger = replayed(self.database)
+        state = ledger.state
         draw = generator(self.config.labelling.random_state, "order of handing out", state.rounds_closed)
-        return draw.permutation(state.pending())
+        return draw.permutation(state.pending()), len(_labelled_rows(ledger))
 
     def asked_ids(self) -> list[str]:
         """Items that people are asked about now, decided on or not."""
