@@ -110,6 +110,35 @@ class TestRehearsal:
         assert "must hold one of the classes" in capsys.readouterr().err
         assert not list(folder.rglob("*.npy"))
 
+    def test_one_value_that_is_no_class_is_named_before_features_are_made(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace('"food"', '"fod"'))
+        assert main(["run", str(folder), "--simulate", "topic"]) == 2
+        said = capsys.readouterr().err
+        n = (pd.read_csv(posts)["topic"] == "food").sum()
+        assert (
+            f"'food' is no class (did you mean 'fod'?); the classes are animals, fod, travel. Items with it: {n}."
+            in said
+        )
+        assert f"correct it in {posts}, or change classes in {config}." in said
+        assert not list(folder.rglob("*.npy"))
+
+    def test_labels_that_are_missing_are_refused_only_when_asked_for(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        table = pd.read_csv(posts, dtype=str)
+        table.assign(topic="").to_csv(tmp_path / "none.csv", index=False)
+        assert main(["run", str(made(tmp_path / "none", tmp_path / "none.csv")), "--simulate", "topic"]) == 2
+        assert "for every item; it holds nothing. Simulate from another column" in capsys.readouterr().err
+        assert not list((tmp_path / "none").rglob("*.npy"))
+        table["topic"] = table["topic"].where(table.index % 2 == 0)
+        table.to_parquet(tmp_path / "half.parquet")
+        assert main(["run", str(made(tmp_path / "half", tmp_path / "half.parquet")), "--simulate", "topic"]) == 2
+        assert "it holds none. Simulate from another column" in capsys.readouterr().err
+
     def test_the_column_to_simulate_from_is_never_a_feature(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
         with Project(folder) as project:

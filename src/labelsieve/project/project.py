@@ -17,6 +17,7 @@ import pandas as pd
 from labelsieve.annotators.agreement import Agreement, measure_agreement
 from labelsieve.data.embeddings.sentence_model import chosen_model
 from labelsieve.data.readers import open_data
+from labelsieve.data.readers.cells import is_empty
 from labelsieve.engine.entries import Asked, Role
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.state import HUMAN
@@ -336,7 +337,11 @@ class Project:
                 f"{len(ids):,}. Let data.file in {self.folder / CONFIG_FILE} name a file that has."
             )
         truth = {str(id_): _as_class(label) for id_, label in zip(ids, labels, strict=True)}
-        return Rehearsal(self.items, self.answers, truth, self.config.classes)
+        remedy = (
+            f"Simulate from another column than {column!r}, correct it in {reader.path}, or change classes in "
+            f"{self.folder / CONFIG_FILE}."
+        )
+        return Rehearsal(self.items, self.answers, truth, self.config.classes, remedy)
 
 
 def _labelled_rows(ledger: Ledger) -> Ints:
@@ -345,7 +350,9 @@ def _labelled_rows(ledger: Ledger) -> Ints:
 
 
 def _as_class(label: Any) -> str:
-    """As classes are written: 1.0 is the class 1."""
+    """As classes are written: 1.0 is the class 1; "" if there is none."""
+    if is_empty(label):
+        return ""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
