@@ -61,6 +61,15 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
 }
 
+AUTO = "auto"
+CHOSEN_BY_THE_DATA = ("classifier", "training")
+"""Groups in which "auto" is no method but stands for the one that suits the data."""
+
+
+def choices(group: str) -> list[str]:
+    """All names that a setting may have: those of the methods and, where the data can choose, "auto"."""
+    return [*([AUTO] if group in CHOSEN_BY_THE_DATA else []), *names(group)]
+
 
 def names(group: str) -> list[str]:
     """All registered names of a group, built in and from other packages."""
@@ -72,7 +81,7 @@ def create(group: str, name: str) -> Any:
     targets = _targets(group)
     if name not in targets:
         raise UnknownMethodError(
-            f"{group} must be one of {', '.join(map(repr, targets))}, or an instance; got {name!r}."
+            f"{group} must be one of {', '.join(map(repr, choices(group)))}, or an instance; got {name!r}."
         )
     module, _, attribute = targets[name].partition(":")
     return getattr(import_module(module), attribute)()

@@ -60,7 +60,6 @@ def test_what_is_chosen(tmp_path: Path, n: int, options: tuple[str, ...], chosen
     ("n", "options", "reason"),
     [
         (60, (), "118 labels to check with and some to learn from; there are 60 items"),
-        (300, ("--validation-budget", "100"), "validation_budget must be 118 or more"),
         (300, ("--train-budget", "200"), "must fit into the pool of 300 points; got 200 + 118"),
     ],
 )
@@ -76,6 +75,28 @@ def test_what_cannot_work_is_said_by_init_status_and_run_before_features(
     said = capsys.readouterr().err
     assert reason in said
     assert "[labelling] in labelsieve.toml" in said
+    assert not list((folder / "features").iterdir())
+
+
+def test_too_few_labels_to_check_with_are_refused_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ["--data", str(write_posts(tmp_path / "posts.csv", 300)), "--text", "body", "--classes", ",".join(CLASSES)]
+    assert main(["init", str(tmp_path / "p"), *data, "--validation-budget", "10"]) == 2
+    assert "validation_budget must be 118 or more" in capsys.readouterr().err
+    assert not (tmp_path / "p").exists()
+    made(tmp_path, 300, "--validation-budget", "12", "--tolerance", "0.4")
+
+
+def test_too_few_labels_to_check_with_in_the_file_are_refused_before_features(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made(tmp_path, 300, "--validation-budget", "118")
+    config = folder / "labelsieve.toml"
+    config.write_text(config.read_text().replace("validation_budget = 118", "validation_budget = 100"))
+    assert "validation_budget must be 118 or more" in _status(folder, capsys)
+    assert main(["run", str(folder)]) == 2
+    assert "validation_budget must be 118 or more" in capsys.readouterr().err
     assert not list((folder / "features").iterdir())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from PIL import Image
 
 from labelsieve.cli.main import main
-from labelsieve.errors import AnswersUsedError, DataError, ProjectError
+from labelsieve.errors import AnswersUsedError, DataError, LabelsieveWarning, ProjectError
 from labelsieve.project import Project
 from labelsieve.project.people import decisions
 from labelsieve.store.database import Database
@@ -74,6 +75,15 @@ class TestRehearsal:
         wrong = (table.set_index("post")["topic"][machine["id"]].to_numpy() != machine["label"]).sum()
         assert wrong > 5
         assert f"\nby the simulated labels, {wrong} of {len(machine)} machine labels are wrong (" in said
+        page, counted = folder / "report" / "report.html", f"{wrong} of {len(machine)}, against the truth"
+        assert counted in page.read_text()
+        page.unlink()
+        assert main(["report", str(folder)]) == 0
+        assert counted in page.read_text()
+        (tmp_path / "noisy.csv").unlink()
+        with Project(folder) as project, pytest.warns(LabelsieveWarning, match="shows an estimate: .*noisy"):
+            project.report()
+        assert "against the truth" not in page.read_text()
 
     def test_what_is_left_in_the_end_is_said(
         self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
@@ -109,6 +119,35 @@ class TestRehearsal:
         assert main(["run", str(folder), "--simulate", "likes"]) == 2
         assert "must hold one of the classes" in capsys.readouterr().err
         assert not list(folder.rglob("*.npy"))
+
+    def test_one_value_that_is_no_class_is_named_before_features_are_made(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = made(tmp_path / "project", posts)
+        config = folder / "labelsieve.toml"
+        config.write_text(config.read_text().replace('"food"', '"fod"'))
+        assert main(["run", str(folder), "--simulate", "topic"]) == 2
+        said = capsys.readouterr().err
+        n = (pd.read_csv(posts)["topic"] == "food").sum()
+        assert (
+            f"'food' is no class (did you mean 'fod'?); the classes are animals, fod, travel. Items with it: {n}."
+            in said
+        )
+        assert f"correct it in {posts}, or change classes in {config}." in said
+        assert not list(folder.rglob("*.npy"))
+
+    def test_labels_that_are_missing_are_refused_only_when_asked_for(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        table = pd.read_csv(posts, dtype=str)
+        table.assign(topic="").to_csv(tmp_path / "none.csv", index=False)
+        assert main(["run", str(made(tmp_path / "none", tmp_path / "none.csv")), "--simulate", "topic"]) == 2
+        assert "for every item; it holds nothing. Simulate from another column" in capsys.readouterr().err
+        assert not list((tmp_path / "none").rglob("*.npy"))
+        table["topic"] = table["topic"].where(table.index % 2 == 0)
+        table.to_parquet(tmp_path / "half.parquet")
+        assert main(["run", str(made(tmp_path / "half", tmp_path / "half.parquet")), "--simulate", "topic"]) == 2
+        assert "it holds none. Simulate from another column" in capsys.readouterr().err
 
     def test_the_column_to_simulate_from_is_never_a_feature(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
@@ -330,11 +369,25 @@ class TestCare:
         config.write_text(good.replace('confidence = "auto"', 'confidence = "sotfmax"').replace("0.05", "1.5", 1))
         with pytest.raises(ProjectError, match=r"labelling\.tolerance.*labelling\.confidence.*softmax"):
             Project(folder)
-        config.write_text(good + "[extra]\n")
-        with pytest.raises(ProjectError, match="extra"):
-            Project(folder)
+        for line, told in (
+            ("[extra]", r"extra: no such key; the file has classes, data, features, labelling, people$"),
+            ("[lablling]", r"lablling: no such key \(did you mean labelling\?\)"),
+            ("confidance = 1", r"people\.confidance: no such key \(did you mean labelling\.confidence\?\)"),
+            ("overlpa = 1", r"people\.overlpa: no such key \(did you mean overlap\?\); \[people\] has overlap$"),
+        ):
+            config.write_text(f"{good}{line}\n")
+            with pytest.raises(ProjectError, match=rf"^{re.escape(str(config))} cannot be used: {told}"):
+                Project(folder)
         with pytest.raises(ProjectError, match="labelsieve init"):
             Project(tmp_path)
+
+    def test_shares_are_not_percentages(self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        data = ["--data", str(posts), "--classes", "a,b", "--text", "body"]
+        for option, told in (("--tolerance", "(0.05 allows 5 % wrong machine labels)"), ("--delta", "one run of 20)")):
+            assert main(["init", str(tmp_path / "p"), *data, option, "5"]) == 2
+            assert f"{told}; got 5.0" in capsys.readouterr().err
+        assert main(["init", str(tmp_path / "p"), *data, "--train-budget", "0"]) == 2
+        assert "labelling.train_budget: Input should be greater than or equal to 1; got 0" in capsys.readouterr().err
 
     def test_a_promise_once_begun_cannot_be_changed(self, tmp_path: Path, posts: Path) -> None:
         folder = made(tmp_path / "project", posts)
@@ -465,6 +518,19 @@ class TestCareForAnswers:
         assert main(["run", str(folder), "--simulate", "topic"]) == 0
         for name in ("csv", "jsonl", "parquet", "label-studio"):
             assert main(["export", str(folder), "--all", "--format", name, "--out", str(tmp_path / f"all.{name}")]) == 0
+
+    def test_an_export_without_any_label_says_what_to_do(
+        self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, out = made(tmp_path / "project", posts), tmp_path / "labels.csv"
+        assert main(["export", str(folder), "--out", str(out)]) == 2
+        said = capsys.readouterr().err
+        assert f"nothing in {folder} is labelled yet" in said
+        assert f"labelsieve run {folder}" in said
+        assert main(["run", str(folder)]) == 0
+        assert main(["export", str(folder), "--out", str(out)]) == 2
+        assert f"labelsieve serve {folder}" in capsys.readouterr().err
+        assert not out.exists()
 
     def test_the_name_of_an_export_tells_its_format(
         self, tmp_path: Path, posts: Path, capsys: pytest.CaptureFixture[str]

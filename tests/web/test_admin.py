@@ -126,12 +126,37 @@ class TestReview:
         csrf = csrf_of(client)
         for page, sent in (
             ("accept", {"row": ["20", "3"]}),
-            ("accept", {"row": []}),
             ("correct", {"row": 3, "correction": "food"}),
             ("correct", {"row": 20, "correction": "drinks"}),
         ):
             assert client.post(f"/review/{page}", data={**sent, "csrf": csrf}).status_code == 422, sent
         assert not reviews(folder)
+
+    def test_nothing_ticked_leads_back_with_a_sentence(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        sent = {"label": "food", "show": "all", "csrf": csrf_of(client)}
+        done = client.post("/review/accept", data=sent)
+        assert done.status_code == 303
+        page = client.get(done.headers["location"])
+        assert page.status_code == 200
+        assert "Nothing was ticked, so nothing was accepted." in page.text
+        assert '<option value="food" selected>' in page.text
+        assert "Nothing was ticked" not in client.get("/review").text
+        assert not reviews(folder)
+
+    def test_browsers_are_told_in_words_what_programs_are_told_in_json(self, folder: Path, client_of: ClientOf) -> None:
+        client = client_of(folder)
+        page = client.get("/review", params={"page": "none"}, headers={"accept": "text/html"})
+        assert page.status_code == 422
+        assert "cannot use (page)" in page.text
+        assert client.get("/review", params={"page": "none"}).json()["detail"][0]["loc"] == ["query", "page"]
+
+    def test_all_of_a_text_is_there_to_be_opened(self, tmp_path: Path, client_of: ClientOf) -> None:
+        texts = ["asked", "short", "word " * 1000 + "end", "x" * 20_100, "1\n2\n3\n4\n5"]
+        page = client_of(made(tmp_path / "p", texts, asked=[0], machine=range(1, 5))).get("/review").text
+        assert page.count('<details class="whole">') == 3
+        assert "word end<" in page
+        assert "… (100 characters more)<" in page
 
 
 class TestTheEnd:
@@ -149,12 +174,26 @@ class TestTheEnd:
         assert str(folder) not in page
         assert "/dashboard" not in page
 
+    def test_a_run_that_labelled_nothing_is_not_praised(self, tmp_path: Path, client_of: ClientOf) -> None:
+        folder = finished(made(tmp_path / "p", ["one", "two"], asked=[0]))
+        page = client_of(folder).get("/label").text
+        assert "Done, but the machine labelled nothing" in page
+        assert f"--answers-from {folder}<" in page
+        assert "machine labels, or take all" not in page
+        labelled = finished(made(tmp_path / "q", ["one", "two"], asked=[0], machine=[1]))
+        page = client_of(labelled).get("/label").text
+        assert "Done. Thank you!" in page
+        assert '<a href="/review">review</a> machine labels' in page
+
 
 class TestDashboard:
     def test_before_anything_has_run(self, tmp_path: Path, client_of: ClientOf) -> None:
         client = client_of(made(tmp_path / "p", ["one", "two"]))
         assert client.get("/dashboard").status_code == client.get("/review").status_code == 200
-        assert "The machine is learning" in client.get("/label").text
+        page = client.get("/label").text
+        assert "Preparing the items" in page
+        assert "All labels of this batch" not in page
+        assert "The items are being prepared" in client.get("/dashboard").text
 
     def test_a_batch_under_way(self, folder: Path, client_of: ClientOf) -> None:
         page = client_of(folder).get("/dashboard").text
@@ -238,7 +277,26 @@ class TestRounds:
         assert "tell the admin" in ann.get("/label").text
         assert "is full" in boss.get("/dashboard").text
         assert boss.post("/rounds/again", data={"csrf": csrf_of(boss)}).status_code == 303
-        assert 'data-state="machine"' in boss.get("/label").text
+        assert 'data-state="preparing"' in boss.get("/label").text
+
+    def test_how_far_preparing_is_can_be_seen(self, tmp_path: Path, client_of: ClientOf) -> None:
+        says = (
+            "import time; from labelsieve.cli.feature_bars import FeatureBars; bars = FeatureBars()\n"
+            "bars.show('reading', 0, 4); bars.show('reading', 1, 4)\n"
+            "time.sleep(2.1); bars.show('reading', 3, 4); time.sleep(60)"
+        )
+        client = client_of(made(tmp_path / "p", ["one", "two"]), run_command=(sys.executable, "-c", says))
+        seen: list[str] = []
+        for _ in range(150):
+            page = client.get("/label").text
+            seen += [step for step in re.findall(r"<p class=\"none\">(reading[^<]*)<", page) if step not in seen]
+            if len(seen) == 2:
+                break
+            time.sleep(0.1)
+        assert seen == ["reading …", "reading … 75%"]
+        same = {"state": "preparing", "doing": seen[-1]}
+        assert client.get("/label/desk", params=same).status_code == 204
+        assert client.get("/label/desk", params={**same, "doing": seen[0]}).status_code == 200
 
     def test_it_ends_with_the_server(self, tmp_path: Path) -> None:
         from labelsieve.web.app import create_app
@@ -262,7 +320,7 @@ class TestRounds:
         with held(folder / "project.lock", "labelsieve run"):
             client = client_of(folder, run_command=("false",))
             time.sleep(1.2)
-            assert 'data-state="machine"' in client.get("/label").text
+            assert 'data-state="preparing"' in client.get("/label").text
 
 
 @pytest.mark.parametrize("label", ["food", "animals"])

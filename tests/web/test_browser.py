@@ -225,8 +225,39 @@ class TestLabelling:
         page.screenshot(path=shots / "image-1280-dark.png")
         assert page.problems == []
 
+    def test_review_by_keyboard(self, browser: Any, serving: Callable[..., str], tmp_path: Path, shots: Path) -> None:
+        texts = ["asked", f"{_STORY}\n" * 9, "a short one", f"{_STORY}\n" * 9]
+        folder = made(tmp_path / "p", texts, kind="text", data="posts.csv", asked=[0], machine=[1, 2, 3])
+        page = opened(browser, serving(folder))
+        page.goto(page.url.replace("/label", "/review"))
+        accept = page.get_by_role("button", name="Accept the ticked")
+        assert accept.is_disabled()
+        page.get_by_role("checkbox").nth(1).focus()
+        page.keyboard.press("Space")
+        assert accept.is_enabled()
+        page.keyboard.press("Space")
+        assert accept.is_disabled()
+        text, opener = page.locator(".excerpt").first, page.locator("details.whole summary").first
+        hidden = "text => text.scrollHeight > text.clientHeight"
+        assert text.evaluate(hidden)
+        page.screenshot(path=shots / "review-closed.png")
+        opener.focus()
+        page.keyboard.press("Enter")
+        assert not text.evaluate(hidden)
+        page.screenshot(path=shots / "review-open.png", full_page=True)
+        page.set_viewport_size(_NARROW)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.screenshot(path=shots / "review-open-390.png", full_page=True)
+        page.get_by_role("checkbox").first.check()
+        accept.click()
+        page.get_by_text("1 of 3 have been looked at").wait_for()
+        assert page.problems == []
+
     def test_without_scripts(self, browser: Any, serving: Callable[..., str], folder: Path) -> None:
         page = opened(browser, serving(folder), java_script_enabled=False)
         page.get_by_role("button", name=CLASSES[0]).click()
         page.wait_for_url("**/label")
         assert "1 of 12" in page.locator(".progress").inner_text()
+        page.goto(page.url.replace("/label", "/review"))
+        page.get_by_role("button", name="Accept the ticked").click()
+        page.get_by_text("Nothing was ticked").wait_for()

@@ -47,6 +47,7 @@ class TestOnePerson:
         assert answers(folder) == [(first, "food", "you")]
         assert f"text number {second}<" in after.text
         assert "<b>1</b> of 12" in after.text
+        assert "1 of up to 180 in the project" in after.text
         assert "<html" not in after.text
 
     def test_without_scripts_the_page_comes_back(self, folder: Path, client_of: ClientOf) -> None:
@@ -170,6 +171,7 @@ class TestUndoIsOffered:
         page = client.get("/label").text
         assert row_of(page) == handed_out(folder)[0] >= 12
         assert "12 in all" in page
+        assert "<b>0</b> of 8 in this batch; 12 of up to 180 in the project" in page
         assert UNDO not in page
 
     def test_a_waiting_page_takes_it_away_when_the_machine_begins(self, tmp_path: Path, client_of: ClientOf) -> None:

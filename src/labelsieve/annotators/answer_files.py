@@ -109,7 +109,7 @@ class _Reader:
         wrong = [] if id_ in self._ids else [self._not_asked(id_)]
         label = self._class(text)
         if label is None:
-            wrong.append(_unknown_class(text, list(self._classes)))
+            wrong.append(unknown_class(text, list(self._classes)))
         self.problems.extend(Problem(line, message) for message in wrong)
         if label is None or wrong:
             return
@@ -212,7 +212,8 @@ def _classes_by_text(classes: Sequence[Label]) -> dict[str, Label]:
     return by_text
 
 
-def _unknown_class(text: str, known: list[str]) -> str:
+def unknown_class(text: str, known: list[str]) -> str:
+    """That a text is no class, which it is close to, and which there are."""
     folded = {name.casefold(): name for name in known}
     nearest = get_close_matches(text.casefold(), folded, n=1)
     classes = f"the classes are {', '.join(known[:20])}{', …' if len(known) > 20 else ''}"

@@ -9,7 +9,7 @@ from typing import Any
 from labelsieve.data.readers import Understanding, open_data
 from labelsieve.errors import DataError
 from labelsieve.project import Project
-from labelsieve.project.budgets import with_fitting_budgets
+from labelsieve.project.budgets import check_given_validation_budget, with_fitting_budgets
 from labelsieve.project.columns import refuse_doubtful_columns
 from labelsieve.project.config import Config, checked_config
 from labelsieve.project.making import make, understood
@@ -27,6 +27,7 @@ _LABELLING = {
 
 def init(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
+    check_given_validation_budget(config)
     found = understood(config.data)
     show(found)
     if config.data.kind == "table":

@@ -88,6 +88,11 @@ def _chunk_size(source: Source) -> int:
 def _refuse_unusable(source: Source, name: str) -> None:
     """Raise unless it holds numbers of 2 to 4 dimensions without NaN or infinity."""
     shape, dtype = source.shape, source.dtype
+    if dtype.kind not in "buif":
+        raise DataError(
+            f"The {name} must be numeric; got dtype {dtype}. Give embeddings of texts, a row of numbers for each, and "
+            "numbers in place of categories; or make a project, which does that for a file of yours: labelsieve init."
+        )
     if len(shape) not in (2, 3, 4):
         raise DataError(
             f"The {name} must be features (n, d), grey images (n, h, w) or colour images (n, h, w, c); "
@@ -96,8 +101,6 @@ def _refuse_unusable(source: Source, name: str) -> None:
         )
     if 0 in shape:
         raise DataError(f"The {name} must hold at least one point with at least one value; got {shape}.")
-    if dtype.kind not in "buif":
-        raise DataError(f"The {name} must be numeric; got dtype {dtype}. Turn texts and categories into numbers first.")
     if dtype.kind == "f" or source.may_have_gaps:
         _refuse_non_finite(source, name)
 

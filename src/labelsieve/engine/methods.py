@@ -128,9 +128,9 @@ def compose(
     query: Any,
 ) -> Methods:
     """Names and instances as methods for this pool, these settings and this device."""
-    if isinstance(classifier, str) and classifier == "auto":
+    if isinstance(classifier, str) and classifier == registry.AUTO:
         classifier = classifier_suited_to(pool, device)
-    if isinstance(training, str) and training == "auto":
+    if isinstance(training, str) and training == registry.AUTO:
         training = training_suited_to(classifier, len(pool))
     return Methods(
         classifier=_on_device(_trained_by(_classifier(classifier), training), device),
@@ -163,7 +163,7 @@ def _classifier(classifier: Any) -> Classifier:
 
         return TorchClassifier(classifier)
     raise ConfigurationError(
-        f"classifier must be 'auto', one of {', '.join(map(repr, registry.names('classifier')))}, a scikit-learn "
+        f"classifier must be one of {', '.join(map(repr, registry.choices('classifier')))}, a scikit-learn "
         f"classifier, or a function (point_shape, n_classes) -> torch module; got {classifier!r}."
     )
 
@@ -183,7 +183,7 @@ def _method(group: str, method: Any, kind: type) -> Any:
         return registry.create(group, method)
     if isinstance(method, type) or not isinstance(method, kind):
         raise ConfigurationError(
-            f"{group} must be one of {', '.join(map(repr, registry.names(group)))}, or an instance; got {method!r}."
+            f"{group} must be one of {', '.join(map(repr, registry.choices(group)))}, or an instance; got {method!r}."
         )
     return method
 

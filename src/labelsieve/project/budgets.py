@@ -51,24 +51,40 @@ def with_fitting_budgets(config: Config, n_items: int) -> Config:
 def check_budgets(config: Config, n_items: int) -> None:
     """Raise ``ConfigurationError`` if a run over so many items could not begin."""
     labelling = config.labelling
-    promise = f"at a tolerance of {labelling.tolerance:g} and a delta of {labelling.delta:g}"
     try:
         needed = fewest_to_check_with(labelling)
         if needed + len(config.classes) > n_items:
             raise ConfigurationError(
-                f"Machine labels {promise} take {needed:,} labels to check with and some to learn from; there are "
-                f"{n_items:,} items. Label them by hand, or accept a larger tolerance or delta."
+                f"Machine labels {_promise(labelling)} take {needed:,} labels to check with and some to learn from; "
+                f"there are {n_items:,} items. Label them by hand, or accept a larger tolerance or delta."
             )
         _checked(labelling, n_items, len(config.classes))
         if labelling.validation_budget < needed:
-            raise ConfigurationError(
-                f"validation_budget must be {needed:,} or more for any machine label to pass {promise}; it is "
-                f"{labelling.validation_budget:,}. Raise it, or accept a larger tolerance or delta."
-            )
+            raise _too_few_to_check_with(labelling, needed)
     except ConfigurationError as error:
         raise ConfigurationError(
             f"{error} These are keys of [labelling] in labelsieve.toml, and options of labelsieve init."
         ) from None
+
+
+def check_given_validation_budget(config: Config) -> None:
+    """Raise ``ConfigurationError`` if no machine label could pass with it, however many items there are."""
+    labelling = config.labelling
+    if "validation_budget" in labelling.model_fields_set:
+        needed = fewest_to_check_with(labelling)
+        if labelling.validation_budget < needed:
+            raise _too_few_to_check_with(labelling, needed)
+
+
+def _too_few_to_check_with(labelling: LabellingSection, needed: int) -> ConfigurationError:
+    return ConfigurationError(
+        f"validation_budget must be {needed:,} or more for any machine label to pass {_promise(labelling)}; it is "
+        f"{labelling.validation_budget:,}. Raise it, or accept a larger tolerance or delta."
+    )
+
+
+def _promise(labelling: LabellingSection) -> str:
+    return f"at a tolerance of {labelling.tolerance:g} and a delta of {labelling.delta:g}"
 
 
 def fewest_to_check_with(labelling: LabellingSection) -> int:

@@ -5,16 +5,29 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from labelsieve import registry
 from labelsieve.errors import ProjectError, UnknownMethodError
 
 Kind = Literal["text", "image", "table", "features"]
-Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+def _share(example: str) -> BeforeValidator:
+    def checked(value: Any) -> Any:
+        if not (isinstance(value, (int, float)) and 0 < value < 1):
+            raise ValueError(f"expected a number strictly between 0 and 1 ({example}); got {value!r}")
+        return value
+
+    return BeforeValidator(checked)
+
+
+Tolerance = Annotated[float, _share("0.05 allows 5 % wrong machine labels")]
+Delta = Annotated[float, _share("0.05: the promise may fail in one run of 20")]
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -45,8 +58,8 @@ class FeatureSection(_Section):
 class LabellingSection(_Section):
     """What is promised, how many labels may be asked for, and the methods; see docs/methods.md."""
 
-    tolerance: Share = Field(0.05, description="share of wrong machine labels you accept")
-    delta: Share = Field(0.05, description="probability with which the promise may fail")
+    tolerance: Tolerance = Field(0.05, description="share of wrong machine labels you accept")
+    delta: Delta = Field(0.05, description="probability with which the promise may fail")
     train_budget: Count = Field(500, description="human labels to learn from")
     validation_budget: Count = Field(500, description="human labels to check with")
     seed_size: Count | None = Field(None, description="first batch; 0.4 of the train budget if left out")
@@ -63,8 +76,7 @@ class LabellingSection(_Section):
     @field_validator("classifier", "training", "confidence", "thresholds", "query")
     @classmethod
     def _known(cls, name: str, info: Any) -> str:
-        by_the_data = ["auto"] if info.field_name in ("classifier", "training") else []
-        known = by_the_data + registry.names(info.field_name)
+        known = registry.choices(info.field_name)
         if name not in known:
             raise ValueError(f"expected one of {', '.join(known)}; got {name!r}")
         return name
@@ -97,6 +109,14 @@ class Config(_Section):
         return self
 
 
+_SECTIONS: dict[str, type[_Section]] = {
+    "data": DataSection,
+    "features": FeatureSection,
+    "labelling": LabellingSection,
+    "people": PeopleSection,
+}
+
+
 def read_config(path: Path) -> Config:
     """The configuration of a project; problems are all named at once."""
     try:
@@ -124,13 +144,29 @@ def _in_words(problem: Mapping[str, Any]) -> str:
     """The key, unless the problem is with several of them, and what is wrong."""
     key = ".".join(map(str, problem["loc"]))
     message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        message = _unknown_key(*map(str, problem["loc"]))
+    elif isinstance(problem["input"], (int, float, str)) and "got" not in message:
+        message += f"; got {problem['input']!r}"
     return f"{key}: {message}" if key else message
+
+
+def _unknown_key(*path: str) -> str:
+    """That there is no such key, which one may be meant, and which there are."""
+    keys = {name: list(section.model_fields) for name, section in _SECTIONS.items()}
+    *section, key = path
+    here = keys[section[0]] if section else ["classes", *keys]
+    elsewhere = {known: f"{name}.{known}" for name, among in keys.items() for known in among}
+    near = get_close_matches(key, here, n=1)
+    near = near or [elsewhere[known] for known in get_close_matches(key, elsewhere, n=1, cutoff=0.8)]
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"no such key{hint}; {f'[{section[0]}]' if section else 'the file'} has {', '.join(here)}"
 
 
 def as_toml(config: Config) -> str:
     """The file with all keys, each with its meaning; what is not set is there as a comment."""
     lines = [f"# {Config.model_fields['classes'].description}", f"classes = {_toml(list(config.classes))}"]
-    for name in ("data", "features", "labelling", "people"):
+    for name in _SECTIONS:
         section: _Section = getattr(config, name)
         lines += ["", f"# {section.__doc__}", f"[{name}]"]
         for key, field in type(section).model_fields.items():

@@ -50,10 +50,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Progress:
-    """Items of this batch, and answers of one person: to it, in this session and in all."""
+    """Items of this batch, labels of people in all and the most that will be asked for, and answers of one person: to
+    this batch, in this session and in all."""
 
     batch: int
     decided: int
+    labels: int
+    budget: int
     given: int
     session: int
     mine: int
@@ -85,6 +88,7 @@ class Desk:
         self._seen: int | None = None
         self._entries = -1
         self._rows: list[int] = []
+        self._taken_in = 0
         self._batch = Batch((), 1)
         self._passes: dict[str, dict[int, Pass]] = {}
         self._counts: Counter[str] = Counter()
@@ -103,7 +107,7 @@ class Desk:
 
     @property
     def version(self) -> int:
-        """Grows with every step of the machine."""
+        """Grows with every step of the machine; 0 until items are prepared and the first are asked about."""
         return self._entries
 
     @_in_turn
@@ -172,9 +176,14 @@ class Desk:
 
     @_in_turn
     def progress(self, annotator: str) -> Progress:
+        labelling = self.project.config.labelling
+        decided = len(self._batch) - self._batch.n_open
+        labels = self._taken_in + decided
         return Progress(
             batch=len(self._batch),
-            decided=len(self._batch) - self._batch.n_open,
+            decided=decided,
+            labels=labels,
+            budget=max(labels, labelling.train_budget + labelling.validation_budget),  # more may be taken along
             given=self._batch.given(annotator),
             session=self._sessions.get(annotator, (0.0, 0))[1],
             mine=self._counts[annotator],
@@ -221,7 +230,8 @@ class Desk:
             return
         (entries,) = database.read("SELECT coalesce(max(number), 0) FROM entries").fetchone()
         if entries != self._entries:
-            self._rows = self.project.asked_rows().tolist()
+            asked, self._taken_in = self.project.asked_and_labelled()
+            self._rows = asked.tolist()
         batch = Batch(self._rows, self.project.config.people.overlap)
         counts: Counter[str] = Counter()
         for row, annotator, label in database.read(

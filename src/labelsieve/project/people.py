@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from labelsieve.annotators.agreement import majority
+from labelsieve.annotators.answer_files import unknown_class
+from labelsieve.data.readers.cells import is_empty
 from labelsieve.errors import DataError, HumansNeeded
 from labelsieve.store.answers import Answer, Answers
 from labelsieve.store.items import Items
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from labelsieve.reports.summary import Wrong
 
 SIMULATED = "simulated"
+_EXPECTED = "The column to simulate from must hold one of the classes for every item"
 
 
 class People:
@@ -40,41 +44,49 @@ class People:
 
 
 class Rehearsal(People):
-    """Answers from labels that are already there, as people would: each answer is in the file before it counts."""
+    """Answers from labels that are already there, as people would: each answer is in the file before it counts.
 
-    def __init__(self, items: Items, answers: Answers, truth: Mapping[str, str], classes: Sequence[str]) -> None:
+    ``remedy``: what can be done about labels that are no classes, where they stand and where the classes do.
+    """
+
+    def __init__(
+        self, items: Items, answers: Answers, truth: Mapping[str, str], classes: Sequence[str], remedy: str
+    ) -> None:
         super().__init__(items, answers, overlap=1)
-        self._truth = truth
+        self.truth = truth
         self._classes = set(classes)
-        if truth and self._classes.isdisjoint(truth.values()):  # the wrong column: say so before features are made
-            raise self._not_a_class(next(iter(truth)))
+        self._remedy = remedy
+        self._refuse_other_labels(list(classes))  # now: making features may take hours
 
     def label(self, ids: Array) -> list[str]:
         wanted = [str(id_) for id_ in ids.tolist()]
         for id_ in wanted:
-            if self._truth.get(id_) not in self._classes:
-                raise self._not_a_class(id_)
+            if self.truth.get(id_) not in self._classes:
+                raise DataError(f"{_EXPECTED}; for {id_!r} it holds none. {self._remedy}")
         known = set(self._answers.table()["row"])
         rows = {id_: self._items.row_of(id_) for id_ in wanted}
         self._answers.add(
-            Answer(row, self._truth[id_], SIMULATED)
-            for id_, row in rows.items()
-            if row is not None and row not in known
+            Answer(row, self.truth[id_], SIMULATED) for id_, row in rows.items() if row is not None and row not in known
         )
         return super().label(ids)
 
-    def _not_a_class(self, id_: str) -> DataError:
-        return DataError(
-            f"The column to simulate from must hold one of the classes {sorted(self._classes)} for every item; "
-            f"for {id_!r} it holds {self._truth.get(id_)!r}."
-        )
+    def _refuse_other_labels(self, classes: list[str]) -> None:
+        """Some items may be without a label, as long as they are not asked about."""
+        counts = Counter(label for label in self.truth.values() if not is_empty(label))
+        if self.truth and not counts:
+            raise DataError(f"{_EXPECTED}; it holds nothing. {self._remedy}")
+        others = [(label, n) for label, n in counts.most_common() if label not in self._classes]
+        if others:
+            label, n = others[0]
+            more = f", and {len(others) - 1:,} other values are no classes either" if len(others) > 1 else ""
+            raise DataError(f"{_EXPECTED}; {unknown_class(label, classes)}. Items with it: {n:,}{more}. {self._remedy}")
 
     def wrong(self, run: Run) -> Wrong:
         """Machine labels that differ from what would have been answered, of those for which that is known."""
         from labelsieve.reports.summary import Wrong
 
         machine = run.labels[run.labels["source"] == "machine"]
-        told = [(label, self._truth.get(str(id_))) for id_, label in zip(machine["id"], machine["label"], strict=True)]
+        told = [(label, self.truth.get(str(id_))) for id_, label in zip(machine["id"], machine["label"], strict=True)]
         known = [label != truth for label, truth in told if truth in self._classes]
         return Wrong(sum(known), len(known))
 

@@ -6,7 +6,8 @@ What only a run or a report needs is imported there: looking at a project must n
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,19 @@ import pandas as pd
 from labelsieve.annotators.agreement import Agreement, measure_agreement
 from labelsieve.data.embeddings.sentence_model import chosen_model
 from labelsieve.data.readers import open_data
+from labelsieve.data.readers.cells import is_empty
 from labelsieve.engine.entries import Asked, Role
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.state import HUMAN
-from labelsieve.errors import AnnotatorError, ConfigurationError, DataError, HumansNeeded, LabelsieveError, ProjectError
+from labelsieve.errors import (
+    AnnotatorError,
+    ConfigurationError,
+    DataError,
+    HumansNeeded,
+    LabelsieveError,
+    LabelsieveWarning,
+    ProjectError,
+)
 from labelsieve.project.config import read_config
 from labelsieve.project.labels import label_table
 from labelsieve.project.making import CONFIG_FILE, DATABASE_FILE, FEATURES_FOLDER
@@ -45,7 +55,7 @@ if TYPE_CHECKING:
 LOCK_FILE, REPORT_FOLDER = "project.lock", "report"
 STOP_REASON = "stop reason"
 """The fact that is there once a run has ended."""
-_RUN, _TEXT_MODEL = "run", "text model"
+_RUN, _TEXT_MODEL, _SIMULATED_FROM = "run", "text model", "simulated from"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +128,8 @@ class Project:
             begun = self._opened({**all_settings(pool, annotator, given), "progress": progress})
             self._learn_from_what_was_taken_along(begun.ledger)
             self.database.keep_fact(_RUN, json.dumps(dict(begun.facts), default=str))
+            if simulate is not None:
+                self.database.keep_fact(_SIMULATED_FROM, simulate)
             self.database.forget_fact(STOP_REASON)  # with a larger budget, a run that had ended goes on
             try:
                 run = begun.to_the_end()
@@ -161,10 +173,28 @@ class Project:
         return Run(replayed(self.database), self.items.ids(), reason, json.loads(facts))
 
     def report(self) -> Path:
-        """Write labels.csv, run.json and report.html; returns the page's path."""
+        """Write labels.csv, run.json and report.html; returns the page's path. After a rehearsal the labels it answered
+        from are the truth, if every item has one."""
         from labelsieve.reports.files import write_report
 
-        return write_report(self.so_far(), self.folder / REPORT_FOLDER, title=self.folder.resolve().name)
+        title = self.folder.resolve().name
+        return write_report(self.so_far(), self.folder / REPORT_FOLDER, y_true=self._rehearsed_truth(), title=title)
+
+    def _rehearsed_truth(self) -> Mapping[str, str] | None:
+        """The label of every item, by id; None if people answer, or if not every item has one."""
+        column = self.database.fact(_SIMULATED_FROM)
+        if column is None:
+            return None
+        try:
+            truth = self._rehearsal(column).truth
+        except (LabelsieveError, OSError) as error:  # a report is of the project, whatever became of the data since
+            warnings.warn(
+                f"The labels of the rehearsal cannot be read, so that the report shows an estimate: {error}",
+                LabelsieveWarning,
+                stacklevel=2,
+            )
+            return None
+        return truth if all(truth.values()) else None
 
     def status(self) -> Status:
         answers = self.answers.table()
@@ -211,9 +241,14 @@ class Project:
 
         That is random, and always the same for a batch: in a file sorted by class, the last item would tell the next.
         """
-        state = replayed(self.database).state
+        return self.asked_and_labelled()[0]
+
+    def asked_and_labelled(self) -> tuple[Ints, int]:
+        """What ``asked_rows`` gives, and how many labels of people a run has taken in."""
+        ledger = replayed(self.database)
+        state = ledger.state
         draw = generator(self.config.labelling.random_state, "order of handing out", state.rounds_closed)
-        return draw.permutation(state.pending())
+        return draw.permutation(state.pending()), len(_labelled_rows(ledger))
 
     def asked_ids(self) -> list[str]:
         """Items that people are asked about now, decided on or not."""
@@ -331,7 +366,11 @@ class Project:
                 f"{len(ids):,}. Let data.file in {self.folder / CONFIG_FILE} name a file that has."
             )
         truth = {str(id_): _as_class(label) for id_, label in zip(ids, labels, strict=True)}
-        return Rehearsal(self.items, self.answers, truth, self.config.classes)
+        remedy = (
+            f"Simulate from another column than {column!r}, correct it in {reader.path}, or change classes in "
+            f"{self.folder / CONFIG_FILE}."
+        )
+        return Rehearsal(self.items, self.answers, truth, self.config.classes, remedy)
 
 
 def _labelled_rows(ledger: Ledger) -> Ints:
@@ -340,7 +379,9 @@ def _labelled_rows(ledger: Ledger) -> Ints:
 
 
 def _as_class(label: Any) -> str:
-    """As classes are written: 1.0 is the class 1."""
+    """As classes are written: 1.0 is the class 1; "" if there is none."""
+    if is_empty(label):
+        return ""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 

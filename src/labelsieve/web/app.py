@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import FastAPI, Query, Request
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
@@ -97,6 +99,14 @@ def _handle_errors(app: FastAPI) -> None:
     def refused(request: Request, error: HTTPException) -> Response:
         return _said(app, request.scope, error.status_code, str(error.detail))
 
+    @app.exception_handler(RequestValidationError)
+    async def not_understood(request: Request, error: RequestValidationError) -> Response:
+        if not _wants_page(request.scope):
+            return await request_validation_exception_handler(request, error)
+        fields = ", ".join(sorted({str(problem["loc"][-1]) for problem in error.errors()}))
+        message = f"The page was sent something it cannot use ({fields}). Go back, load it again and try once more."
+        return _said(app, request.scope, 422, message)
+
     @app.exception_handler(DataError)
     def cannot_be(request: Request, error: DataError) -> Response:
         return _said(app, request.scope, 422, str(error))
@@ -112,8 +122,11 @@ def _refusal(app: FastAPI) -> Callable[[Scope, int, str], ASGIApp]:
 
 def _said(app: FastAPI, scope: Scope, status: int, message: str) -> Response:
     """As a page for browsers, as JSON for programs."""
-    accept = dict(scope["headers"]).get(b"accept", b"")
-    if b"text/html" not in accept:
+    if not _wants_page(scope):
         return JSONResponse({"detail": message}, status)
     room: Room = app.state.room
     return room.page("message.html.j2", scope.get("visitor"), status=status, message=message)
+
+
+def _wants_page(scope: Scope) -> bool:
+    return b"text/html" in dict(scope["headers"]).get(b"accept", b"")

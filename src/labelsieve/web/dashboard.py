@@ -26,6 +26,7 @@ _WORDS = {
     Turn.MACHINE: "The machine is learning.",
     Turn.NOBODY: "Finished.",
 }
+_PREPARING = "The items are being prepared; nobody has been asked for a label yet."
 
 router = APIRouter(tags=["dashboard"])
 Asking = Annotated[Visitor, Depends(admin)]
@@ -68,7 +69,7 @@ def dashboard(room: InRoom, asking: Asking) -> Response:
     return room.page(
         "dashboard.html.j2",
         asking,
-        words=_WORDS[turn],
+        words=_WORDS[turn] if turn is not Turn.MACHINE or room.desk.version else _PREPARING,
         problem=room.rounds.problem,
         stop_reason=room.desk.stop_reason if turn is Turn.NOBODY else None,
         progress=room.desk.progress(asking.name),

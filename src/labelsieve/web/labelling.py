@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Form, Header, Path, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from labelsieve.project.desk import Question, Turn
+from labelsieve.reports import belief
 from labelsieve.web.access import Visitor, genuine, visitor
 from labelsieve.web.items import LARGEST_ROW, is_small
 from labelsieve.web.room import InRoom, Room
@@ -26,7 +27,7 @@ Asking = Annotated[Visitor, Depends(visitor)]
 Sender = Annotated[Visitor, Depends(genuine)]
 Row = Annotated[int, Form(ge=0, le=LARGEST_ROW)]
 FromPage = Annotated[Literal["true"] | None, Header(alias="HX-Request", description="sent by the page itself")]
-State = Literal["question", "machine", "others", "done", "stuck"]
+State = Literal["question", "preparing", "machine", "others", "done", "stuck"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class View:
     table: dict[str, Any] | None
     small_image: bool
     undo: bool
+    doing: str = ""
+    """How far the machine is, while it prepares items."""
 
 
 @router.get("/label")
@@ -52,10 +55,11 @@ def desk(
     asking: Asking,
     state: Annotated[State, Query(description="what the page shows now")] = "question",
     undo: Annotated[bool, Query(description="whether it offers to take an answer back")] = False,
+    doing: Annotated[str, Query(max_length=1000, description="what it says the machine is doing")] = "",
 ) -> Response:
     """The middle of the page, asked for again and again while there is nothing to label."""
     view = _view(room, asking)
-    if view.state == state != "question" and view.undo == undo:
+    if view.state == state != "question" and view.undo == undo and view.doing == doing:
         return Response(status_code=204)
     return _shown(room, asking, view, None)
 
@@ -108,6 +112,8 @@ def _shown(
         message=message,
         problem=room.rounds.problem,
         stop_reason=room.desk.stop_reason,
+        why_nothing=_why_nothing(room) if view.state == "done" and asking.role == "admin" else [],
+        folder=shlex.quote(str(room.project.folder)),
         export_command=shlex.join(["labelsieve", "export", str(room.project.folder), "--out", "labels.csv"]),
     )
 
@@ -116,7 +122,9 @@ def _view(room: Room, asking: Visitor) -> View:
     question = room.desk.next_item(asking.name)
     undo = room.desk.progress(asking.name).given > 0 and not room.rounds.at_work
     if question is None:
-        return View(_waiting(room), None, None, small_image=False, undo=undo)
+        state = _waiting(room)
+        doing = room.rounds.doing if state == "preparing" else ""
+        return View(state, None, None, small_image=False, undo=undo, doing=doing)
     small = question.kind == "image" and is_small(room.project, question.content)
     return View("question", question, _table(question), small, undo)
 
@@ -128,7 +136,15 @@ def _waiting(room: Room) -> State:
         case Turn.PEOPLE:
             return "others"
         case Turn.MACHINE:
-            return "stuck" if room.rounds.problem and not room.rounds.at_work else "machine"
+            if room.rounds.problem and not room.rounds.at_work:
+                return "stuck"
+            return "machine" if room.desk.version else "preparing"
+
+
+def _why_nothing(room: Room) -> list[str]:
+    """Why a run that has ended labelled nothing by machine, in sentences; none if it did label."""
+    facts = room.record.facts(room.desk.version)
+    return [] if facts is None or facts.summary.machine else belief.grounds(facts.summary)
 
 
 def _table(question: Question) -> dict[str, Any] | None:

@@ -21,7 +21,10 @@ from labelsieve.web.record import Facts
 from labelsieve.web.room import InRoom, Room
 
 PAGE_SIZE = 50
-_LONGEST_EXCERPT = 600
+_LONGEST_TEXT = 20_000
+_MOST_SHORT = 180
+"""Characters that fit into the lines a text begins with, on a telephone."""
+_NOTHING_TICKED = "Nothing was ticked, so nothing was accepted. Tick the labels that are right, then accept them."
 _LABELLED_SINCE = "The machine has labelled more since this page was made. Load it again and look at what is new."
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["review"])
@@ -38,9 +41,12 @@ class Filters(BaseModel):
     round: Annotated[int, Field(ge=0, le=1_000_000, description="of this round only; 0: of all")] = 0
     show: Annotated[Literal["open", "all"], Field(description="those nobody has looked at yet, or all")] = "open"
     page: Annotated[int, Field(ge=1, le=10_000_000)] = 1
+    nothing_ticked: Annotated[bool, Field(description="say so: a form was sent without any label")] = False
 
-    def address(self, page: int) -> str:
-        chosen = {**self.model_dump(), "page": page}
+    def address(self, page: int, *, nothing_ticked: bool = False) -> str:
+        chosen = {**self.model_dump(exclude={"nothing_ticked"}), "page": page}
+        if nothing_ticked:
+            chosen["nothing_ticked"] = "true"
         return "/review?" + urlencode(chosen, errors="replace")
 
 
@@ -64,10 +70,17 @@ class Line:
     row: int
     id: str
     content: str
+    unsent: int
+    """Characters of the text beyond those on the page."""
     label: str
     round: int
     score: float
     review: Review | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it may take more lines than are shown at first."""
+        return len(self.content) > _MOST_SHORT or self.content.count("\n") > 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +98,9 @@ def review_page(
     """Machine labels, the least sure first."""
     facts = room.record.facts(room.desk.version)
     classes = room.project.config.classes
+    message = _NOTHING_TICKED if filters.nothing_ticked else ""
     if facts is None:
-        nothing: dict[str, Any] = {"lines": [], "rounds": [], "machine": 0, "reviewed": 0}
+        nothing: dict[str, Any] = {"lines": [], "rounds": [], "machine": 0, "reviewed": 0, "message": message}
         return room.page("review.html.j2", asking, filters=filters, classes=classes, **nothing)
     reviews = Reviews(room.project.database).latest()
     choice = _choice(facts, reviews, filters)
@@ -102,6 +116,7 @@ def review_page(
         machine=len(facts.machine.rows),
         version=facts.version,
         filters=filters,
+        message=message,
         pages=pages,
         classes=classes,
         rounds=np.unique(facts.machine.rounds).tolist(),
@@ -110,8 +125,12 @@ def review_page(
 
 
 @router.post("/review/accept", status_code=303)
-def accept(room: InRoom, sender: Sender, shown: Shown, row: Annotated[list[Row], Form(max_length=500)]) -> Response:
+def accept(
+    room: InRoom, sender: Sender, shown: Shown, row: Annotated[list[Row] | None, Form(max_length=500)] = None
+) -> Response:
     """Accept the labels of all these items."""
+    if not row:
+        return RedirectResponse(shown.address(shown.page, nothing_ticked=True), 303)
     _machine_labelled(room, row)
     room.desk.review([Review(each, None, sender.name) for each in dict.fromkeys(row)])
     return RedirectResponse(shown.address(shown.page), 303)
@@ -167,7 +186,8 @@ def _lines(room: Room, facts: Facts, reviews: Mapping[int, Review], places: Ints
         Line(
             row=int(machine.rows[place]),
             id=id_,
-            content=content[:_LONGEST_EXCERPT] + ("…" if len(content) > _LONGEST_EXCERPT else ""),
+            content=content[:_LONGEST_TEXT],
+            unsent=max(0, len(content) - _LONGEST_TEXT),
             label=str(facts.run.classes[machine.labels[place]]),
             round=int(machine.rounds[place]),
             score=float(machine.scores[place]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,9 @@ from labelsieve.store.lock import held
 _LOOK_EVERY_SECONDS = 0.5
 _PATIENCE_SECONDS = 5.0
 _LAST_WORDS = 2000
+_LONGEST_STEP = 200
 _ERROR_MARK = "labelsieve: error: "
+_STEP_MARK = " …"
 
 
 class Rounds:
@@ -47,6 +50,20 @@ class Rounds:
     @property
     def at_work(self) -> bool:
         return self._process is not None
+
+    @property
+    def doing(self) -> str:
+        """What the process says it is doing, while it prepares items; "" if it says nothing."""
+        words = self._words
+        if self._process is None or words is None:
+            return ""
+        try:
+            end = os.fstat(words.fileno()).st_size
+            said = os.pread(words.fileno(), _LAST_WORDS, max(0, end - _LAST_WORDS))  # the process writes where it was
+        except (OSError, ValueError):  # it has ended meanwhile
+            return ""
+        steps = [line for line in said.decode("utf-8", "replace").splitlines() if _STEP_MARK in line]
+        return steps[-1].strip()[:_LONGEST_STEP] if steps else ""
 
     def start(self) -> None:
         self._thread.start()

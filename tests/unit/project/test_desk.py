@@ -119,7 +119,7 @@ class TestAnswers:
         desk.answer("ann", 2, "food")
         clock.now += 10_000
         desk.answer("ann", 5, "food")
-        assert desk.progress("ann") == Progress(batch=3, decided=2, given=2, session=1, mine=2)
+        assert desk.progress("ann") == Progress(batch=3, decided=2, labels=2, budget=180, given=2, session=1, mine=2)
         assert Desk(project).progress("ann").given == 2  # as another server reads it
         assert desk.progress("bob").given == 0
         desk.undo("ann")

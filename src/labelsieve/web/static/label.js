@@ -2,7 +2,9 @@
 // is sent twice.
 (() => {
   const trouble = document.getElementById("trouble");
+  const stateOf = () => document.getElementById("desk").dataset.state;
   let sending = false;
+  let shown = stateOf();
 
   const isPost = (event) => event.detail.ctx && event.detail.ctx.request && event.detail.ctx.request.method === "POST";
   const say = (text) => { trouble.textContent = text; };
@@ -29,6 +31,9 @@
   });
   document.addEventListener("htmx:after:swap", () => {
     say("");
+    const before = shown;
+    shown = stateOf();
+    if (shown === "preparing" && before === "preparing") return; // only how far it is has changed
     focusItem();
     window.scrollTo(0, 0);
   });
