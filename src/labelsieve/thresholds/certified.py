@@ -18,11 +18,12 @@ _MOST_HELD_OUT = 0.5
 """Share of held-out points above which claims about all points cost more than testing them in order gains."""
 _BEGIN_AT = {0.7: 0.4, 0.45: 0.3}
 """Where to begin, as a part of the expected coverage, and the share of delta for that claim. The second is for
-expectations that were too high; all claims share the rest equally."""
-_CANDIDATES, _CANDIDATES_IF_EXPECTED, _MOST_CANDIDATES = 20, 100, 200
-"""Finer steps lose little if the tests begin near the end, or if held-out points are many."""
-_POINTS_PER_CANDIDATE = 40
-"""By the rule of benchmarks/candidates.py, in made-up worlds and on points that are in no pool."""
+expectations that were too high; the rungs share the rest."""
+_RUNG = 3
+"""Tests also begin at the first candidate that can pass, and at those with so many times as many points above them as
+the one before."""
+_CANDIDATES_IN_ORDER, _CANDIDATES = 200, 20
+"""Finer steps cost nothing where tests begin at few of them; where each is tested by itself, they do."""
 _DEVIATIONS = 3
 """At the lowest threshold that passes, held-out errors lie hardly more standard deviations than this below what the
 tolerance allows."""
@@ -48,15 +49,15 @@ class CertifiedRule(ThresholdRule):
     - At most half: each candidate has a claim that is true or false before the draw, "at most a of the points above it,
       held out or not, are wrong", and the claims are tested from strict to lax by the fallback procedure, in which a
       claim that passes hands its level on. With the errors found, a passed claim bounds the errors of the pool points.
-      Where a coverage is expected, most of delta goes to two claims stricter than that; all have equal parts otherwise.
-      The same way, with a cautious guess at how many points are to be labelled, if others wait for a later test.
+      Tests begin at a few claims, far apart, which have equal parts of delta; where a coverage is expected, at two
+      stricter than that, which have most of it. The same way, with a cautious guess at how many points are to be
+      labelled, if others wait for a later test.
     - More: the claim is about the pool points directly, which depends on the draw, so each candidate gets an equal
       share of delta (Bonferroni).
 
     Of the candidates that pass, the lowest is taken. docs/guarantees.md has the proofs.
 
-    candidates: how many; None for one in 40 held-out points, at least 20, or 100 where a coverage is expected, and at
-        most 200; 20 where most points are held out.
+    candidates: how many; None for 200, or 20 where most points are held out.
     groups: ``"joint"`` for one threshold over all classes, which lets most through, since the promise is about all
         machine labels together; ``"per-class"`` for a promise about each class, with the classes that are too small for
         their own share pooled. No passing candidate means no threshold: abstain, never guess.
@@ -116,7 +117,7 @@ class CertifiedRule(ThresholdRule):
         together = np.sort(np.r_[scores, pool_scores])
         sampled, expected = len(scores) / len(together), pool.expected_coverage
         in_order = pool.n_waiting > 0 or sampled <= _MOST_HELD_OUT
-        number = self.candidates or (_candidates_for(len(scores), expected) if in_order else _CANDIDATES)
+        number = self.candidates or (_CANDIDATES_IN_ORDER if in_order else _CANDIDATES)
         candidates = np.unique(together[(np.arange(number) * len(together)) // number])[::-1]
         points, unseen, errors = (_at_or_above(s, candidates) for s in (scores, pool_scores, scores[~correct]))
         total = points + unseen
@@ -156,11 +157,6 @@ class CertifiedRule(ThresholdRule):
         return groups
 
 
-def _candidates_for(n_held_out: int, expected: float | None) -> int:
-    fewest = _CANDIDATES if expected is None else _CANDIDATES_IF_EXPECTED
-    return min(max(fewest, n_held_out // _POINTS_PER_CANDIDATE), _MOST_CANDIDATES)
-
-
 def _usual_errors(held_out: Floats, tolerance: float) -> Floats:
     """Fewest errors usually found among so many held-out points where the tests end."""
     allowed = tolerance * held_out
@@ -198,13 +194,21 @@ class _Order:
 
     def _shares(self, tested: Ints) -> Floats:
         """Of delta, for each of them."""
-        shares = np.full(len(tested), 1 / max(1, len(tested)))
-        if self.expected is not None and len(tested):
+        shares, held_out = np.zeros(len(tested)), self.held_out[tested]
+        if not len(tested):
+            return shares
+        n_rungs = 1 + int(math.log(held_out.max() / held_out.min()) / math.log(_RUNG))
+        rungs = np.unique([_nearest(held_out, held_out.min() * _RUNG**rung) for rung in range(n_rungs)])
+        shares[rungs] = 1 / len(rungs)
+        if self.expected is not None:
             shares *= 1 - sum(_BEGIN_AT.values())
-            likely = self.expected * self.held_out.max()
             for part, share in _BEGIN_AT.items():
-                shares[np.abs(self.held_out[tested] - part * likely).argmin()] += share
+                shares[_nearest(held_out, part * self.expected * self.held_out.max())] += share
         return shares
+
+
+def _nearest(values: Floats, to: float) -> int:
+    return int(np.abs(values - to).argmin())
 
 
 def _at_least_to_label(total: Ints, pool: PoolView, delta: float) -> Floats:
