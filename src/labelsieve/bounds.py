@@ -50,9 +50,10 @@ def hypergeometric_cdf(found: Counts, total: Counts, wrong: Counts, drawn: Count
     Few are computed by scipy, to all digits. Of the many that a planner asks for, each would take it up to 0.1 ms: they
     are summed from ``found`` downwards all at once, and are right to a millionth or better.
     """
-    if np.broadcast(found, total, wrong, drawn).size <= _FEW:
-        return np.asarray(hypergeom.cdf(found, total, wrong, drawn))
-    k, n_all, n_wrong, n = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (found, total, wrong, drawn)))
+    counts = (np.asarray(values, dtype=np.float64) for values in (found, total, wrong, drawn))
+    k, n_all, n_wrong, n = np.broadcast_arrays(*counts)
+    if k.size <= _FEW:
+        return np.asarray(hypergeom.cdf(k, n_all, n_wrong, n))
     above_mean = k * n_all > n * n_wrong  # then the right ones are summed, which are the smaller tail
     n_wrong, k = np.where(above_mean, n_all - n_wrong, n_wrong), np.where(above_mean, n - k - 1, k)
     fewest = np.maximum(0.0, n + n_wrong - n_all)
@@ -125,9 +126,7 @@ def anytime_unseen_upper(errors: int, points: int, total: int, delta: float, pri
 
 def _log_beta_binomial(successes: Floats, trials: Floats | int, a: Floats | float, b: Floats | float) -> Floats:
     trials = np.asarray(trials, dtype=np.float64)
-    return np.asarray(
-        _log_choose(trials, successes) + betaln(successes + a, trials - successes + b) - betaln(a, b)
-    )
+    return np.asarray(_log_choose(trials, successes) + betaln(successes + a, trials - successes + b) - betaln(a, b))
 
 
 def _log_choose(things: Floats, chosen: Floats) -> Floats:

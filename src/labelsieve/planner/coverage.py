@@ -36,7 +36,7 @@ def _error_rates(bands: Floats, shares: Floats) -> Floats:
     n = bands.shape[1]
     band = np.minimum((shares * n).astype(np.int64), n - 1)
     wrong = bands.cumsum(axis=1)[:, band] - (band + 1 - shares * n) * bands[:, band]
-    return np.clip(np.diff(wrong, prepend=0) / np.diff(shares * n, prepend=0), 0, 1)
+    return np.asarray(np.clip(np.diff(wrong, prepend=0) / np.diff(shares * n, prepend=0), 0, 1))
 
 
 def _last(passes: Bools) -> Ints:

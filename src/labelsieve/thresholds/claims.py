@@ -37,8 +37,8 @@ _FIRST_TESTED = 2
 class CertifiedTest:
     """What ``CertifiedRule`` does in one group of classes once the points above its candidates are counted.
 
-    Counts have a column per candidate, from strict to lax. A planner, which imagines many runs, has a row per run of what
-    depends on the draw.
+    Counts have a column per candidate, from strict to lax. A planner, which imagines many runs, has a row per run of
+    what depends on the draw.
 
     n_held_out, n_pool: points of the group with labels to test with, and without.
     expected: coverage to expect, if that is known; one number, or one per row.
@@ -75,7 +75,7 @@ class CertifiedTest:
         return np.unique(self.n_points - (np.arange(self.number) * self.n_points) // self.number)
 
     def passes(self, total: Ints, points: Ints, errors: Ints) -> Bools:
-        """Which candidates pass, with so many points in all above them, so many held out, and so many of those wrong."""
+        """Which candidates pass, with so many points above them in all, so many held out and so many of these wrong."""
         unseen = total - points
         held_out, to_label = (n * total / self.n_points for n in (self.n_held_out, self.n_pool))
         order = _Order(held_out, first_tested(self.tolerance, self.delta), self.expected)

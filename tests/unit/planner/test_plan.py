@@ -113,10 +113,10 @@ class TestCannotPay:
         assert result.verdict.status in ("pays", "likely")
 
     def test_the_fewest_labels_are_few_for_another(self):
-        (reason, *_), status = (plan(3964, 4, validation_budget=118, pilot_accuracy=0.9).verdict.reasons), "doubtful"
-        assert plan(3964, 4, validation_budget=118, pilot_accuracy=0.9).verdict.status == status
-        assert "is not forecast to pay" in reason
-        assert "118 are enough only if hardly any of them is wrong" in reason
+        verdict = plan(3964, 4, validation_budget=118, pilot_accuracy=0.9).verdict
+        assert verdict.status == "doubtful"
+        assert "is not forecast to pay" in verdict.reasons[0]
+        assert "118 are enough only if hardly any of them is wrong" in verdict.reasons[0]
 
     def test_a_hopeless_classifier(self):
         result = plan(5000, 10, pilot=good_pilot(200, accuracy=0.4, gap=0.0))

@@ -18,7 +18,11 @@ def need(tolerance=0.05, delta=0.05, candidates=None, groups=1, points=LARGE, sh
 
 @pytest.mark.parametrize(
     ("tolerance", "delta", "expected"),
-    [(0.05, 0.05, 2 * 59), (0.05, 0.005, 2 * 104), (0.01, 0.05, 2 * 299)],  # by hand: 2 ⌈log delta / log(1 − tolerance)⌉
+    [
+        (0.05, 0.05, 2 * 59),
+        (0.05, 0.005, 2 * 104),
+        (0.01, 0.05, 2 * 299),
+    ],  # by hand: 2 ⌈log delta / log(1 − tolerance)⌉
 )
 def test_known_numbers(tolerance, delta, expected):
     assert need(tolerance, delta).at_least == expected
