@@ -26,7 +26,7 @@ from experiments.paper.configuration import protocol
 from experiments.paper.datasets import load, search_division
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier
-from labelsieve.thresholds import certified
+from labelsieve.thresholds import claims
 from labelsieve.types import Array, Bools, Floats, Ints, Outputs, joined
 
 EVERY = 1.01
@@ -90,7 +90,7 @@ def compare(cases: dict[str, Case]) -> list[list[float]]:
     for name, case in cases.items():
         for is_expected in (True, False):
             found = []
-            for certified._RUNG, certified._CANDIDATES_IN_ORDER in SETTINGS:
+            for claims._RUNG, claims._CANDIDATES_IN_ORDER in SETTINGS:
                 found.append(outcomes(case, is_expected))
             print(f"| {name} | {'yes' if is_expected else 'no'} | {cells(found)} |", flush=True)
             coverages.append([coverage for coverage, _ in found])

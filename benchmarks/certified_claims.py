@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from labelsieve.expectation import coverage_expected_at
-from labelsieve.thresholds import certified
+from labelsieve.thresholds import claims
 from labelsieve.thresholds.certified import CertifiedRule
 from labelsieve.types import Bools, Floats
 
@@ -84,13 +84,13 @@ def cells(found: Iterable[tuple[float, int]]) -> str:
 
 
 def main() -> None:
-    shares = {"no errors": 1.0, "usual errors": certified._SHARE_FOR_FEWER_ERRORS}
+    shares = {"no errors": 1.0, "usual errors": claims._SHARE_FOR_FEWER_ERRORS}
     print("| world | coverage expected | " + " | ".join(shares) + " |\n|---|---|---|---|")
     for name, case in WORLDS.items():
         for is_expected in (True, False):
             found = []
             for share in shares.values():
-                certified._SHARE_FOR_FEWER_ERRORS = share
+                claims._SHARE_FOR_FEWER_ERRORS = share
                 found.append(outcomes(case, is_expected))
             print(f"| {name} | {'yes' if is_expected else 'no'} | {cells(found)} |", flush=True)
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from labelsieve.cli.main import main
+from labelsieve.planner import plan
 from labelsieve.project import Project
 from labelsieve.project.budgets import fewest_to_check_with
 from labelsieve.project.config import LabellingSection
+from labelsieve.thresholds import CertifiedRule
 from tests.integration.posts import CLASSES, write_posts
 
 
@@ -33,10 +35,10 @@ def test_half_the_labels_of_an_easy_file_are_saved(tmp_path: Path) -> None:
 
 
 def test_a_small_file_can_be_run_as_init_made_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = made(tmp_path, 200)
-    assert budgets(folder) == (33, 118)
+    folder = made(tmp_path, 300)
+    assert budgets(folder) == (50, 118)
     said = capsys.readouterr().out
-    assert "33 to learn from and 118 to check with, of 200 items; the other 49 are for the machine" in said
+    assert "50 to learn from and 118 to check with, of 300 items; the other 132 are for the machine" in said
     assert "labelling all by hand may be less trouble" in said
     assert main(["run", str(folder), "--simulate", "topic"]) == 0
 
@@ -59,6 +61,8 @@ def test_what_is_chosen(tmp_path: Path, n: int, options: tuple[str, ...], chosen
 @pytest.mark.parametrize(
     ("n", "options", "reason"),
     [
+        (200, (), "118 labels to check with and some to learn from; there are 200 items"),
+        (250, (), "train_budget leaves 209 items"),
         (60, (), "118 labels to check with and some to learn from; there are 60 items"),
         (300, ("--train-budget", "200"), "must fit into the pool of 300 points; got 200 + 118"),
     ],
@@ -134,4 +138,13 @@ def test_stopping_early_by_a_function_that_expects_nothing_is_refused_before_fea
     ],
 )
 def test_the_fewest_to_check_with(settings: dict[str, object], needed: int) -> None:
-    assert fewest_to_check_with(LabellingSection.model_validate(settings)) == needed
+    assert fewest_to_check_with(LabellingSection.model_validate(settings), 5000) == needed
+
+
+@pytest.mark.parametrize("points", [100, 235, 236, 274, 3464, 50_000])
+@pytest.mark.parametrize(("tolerance", "delta"), [(0.05, 0.05), (0.03, 0.01), (0.1, 0.1)])
+def test_a_project_a_plan_and_the_rule_agree_on_the_fewest(points: int, tolerance: float, delta: float) -> None:
+    promise = {"tolerance": tolerance, "delta": delta}
+    needed = CertifiedRule(**promise).fewest_held_out(points)
+    assert fewest_to_check_with(LabellingSection.model_validate(promise), points) == needed
+    assert plan(points + 30, 4, train_budget=30, **promise).joint.at_least == needed

@@ -15,6 +15,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
+from labelsieve.expectation import coverage_expected_at
 from labelsieve.planner import Pilot, plan
 from labelsieve.thresholds import CertifiedRule
 
@@ -184,6 +185,7 @@ def digits_run(seed: int, train: int = 200, validation: int = 400, pilot_points:
     thresholds = CertifiedRule(tolerance=0.05, delta=0.05, groups="joint").estimate(
         scores[held_out], predicted[held_out], right[held_out], 10,
         pool_scores=scores[rest], pool_predicted=predicted[rest],
+        expected_coverage=coverage_expected_at(0.05, np.r_[scores[held_out], scores[rest]]),
     )  # fmt: skip
     certified = (scores[rest] >= thresholds[predicted[rest]]).sum()
     wrong = (~right[rest])[np.argsort(-scores[rest])].cumsum()
@@ -194,8 +196,8 @@ def digits_run(seed: int, train: int = 200, validation: int = 400, pilot_points:
 def test_the_forecast_holds_on_digits() -> None:
     """The range is meant to hold 90 %; fewer seeds here than below, so the bound is loose.
 
-    Over 100 seeds it held 99, 94 and 91 % of the certified coverages with 200, 400 and 800 validation labels, and 84 to
-    86 % of those in hindsight, which fall between the forecast's steps of 5 %; with a step allowed either side, all.
+    Over 60 seeds it held 97, 87 and 88 % of the certified coverages with 200, 400 and 800 validation labels, and 78 to
+    85 % of those in hindsight. The certified coverage was within 4 points of the middle case on average.
     """
     step, hits, best_hits, middles, widths = 0.05, 0, 0, [], []
     for seed in range(12):

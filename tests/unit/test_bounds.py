@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mapie.risk_control.methods import compute_hoeffding_bentkus_p_value
 from scipy.stats import binomtest, hypergeom
 
-from labelsieve.bounds import anytime_evidence, binomial_upper, unseen_p_value, unseen_upper
+from labelsieve.bounds import anytime_evidence, binomial_upper, hypergeometric_cdf, unseen_p_value, unseen_upper
 
 deltas = st.sampled_from([0.001, 0.01, 0.05, 0.2])
 
@@ -91,3 +91,16 @@ def test_anytime_evidence_grows_without_errors_and_falls_with_one():
     clean = anytime_evidence(np.zeros_like(n), n, 100_000, 0.05)
     assert (np.diff(clean) > 0).all()
     assert anytime_evidence(1, 100, 100_000, 0.05) < anytime_evidence(0, 100, 100_000, 0.05)
+
+
+@pytest.mark.parametrize("total", [5, 60, 3464, 50_000, 2_000_000])
+def test_many_hypergeometric_probabilities_are_scipys(total):
+    """Few are computed by scipy; these are more than few, and cover all of what is possible and some of what is not."""
+    rng = np.random.default_rng(total)
+    wrong, drawn = rng.integers(total + 1, size=(2, 3000))
+    found = np.clip(np.rint(wrong * drawn / total + 3 * rng.normal(size=3000) * np.sqrt(drawn) / 4), -1, drawn)
+    many = hypergeometric_cdf(found, total, wrong, drawn)
+    np.testing.assert_allclose(many[:900], hypergeom.cdf(found, total, wrong, drawn)[:900], rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(
+        hypergeometric_cdf(found[:9], total, wrong[:9], drawn[:9]), hypergeom.cdf(found, total, wrong, drawn)[:9]
+    )

@@ -196,9 +196,8 @@ def _add_plan(commands: Any) -> None:
     plan.add_argument(
         "--candidates",
         type=int,
-        default=20,
         metavar="G",
-        help="thresholds the certified rule tries (default: %(default)s)",
+        help="thresholds the certified rule tries (by default as many as suit the validation labels)",
     )
     plan.add_argument("--json", action="store_true", help="print JSON")
     plan.set_defaults(run=_plan)

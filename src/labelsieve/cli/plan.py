@@ -74,11 +74,11 @@ def _to_ask(result: Plan) -> _Table:
 
 def _validation(result: Plan) -> _Table:
     def row(name: str, need: ValidationNeed) -> list[str]:
-        return [name, *(_count(n) for n in (need.points_above, need.at_least, need.likely)), f"{need.level:.3g}"]
+        return [name, *(_count(n) for n in (need.at_least, need.likely))]
 
     return _Table(
         "Validation labels needed to certify anything",
-        ("", "right in a row, per threshold", "labels at least", "labels likely", "level of one test"),
+        ("", "labels at least", "labels likely"),
         [row("one threshold", result.joint), row("one per class", result.per_class)],
     )
 

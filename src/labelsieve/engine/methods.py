@@ -63,7 +63,7 @@ class Methods:
                 "validation_reuse='fresh' draws validation labels from the pool, and validation data were given; "
                 "use 'folds', or leave validation out."
             )
-        min_points = self._min_validation(settings)
+        min_points = self.min_validation(settings, self.thresholds.min_support)
         if not self.thresholds.certifies or validation_reuse == "reuse":
             plan = reusing(settings, min_points)
         else:
@@ -87,10 +87,10 @@ class Methods:
                 f"certified_rounds={settings.certified_rounds}. Use certified_rounds=1, or leave stop_early out."
             )
 
-    def _min_validation(self, settings: RunSettings) -> int:
-        """Fewest validation points that leave the thresholds their support."""
-        n = self.thresholds.min_support
-        while n - self.n_calibration(settings, n) < self.thresholds.min_support:
+    def min_validation(self, settings: RunSettings, for_thresholds: int) -> int:
+        """Fewest validation points that leave so many to the thresholds."""
+        n = for_thresholds
+        while n - self.n_calibration(settings, n) < for_thresholds:
             n += 1
         return n
 

@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from labelsieve.bounds import unseen_p_value
+from labelsieve.planner.settings import PlanSettings
+from labelsieve.thresholds.claims import CertifiedTest
 from labelsieve.types import Bools, Floats, Ints
 
 
-@dataclass(frozen=True)
-class CertifiedTest:
-    """The test a certified rule makes, once, for all classes together: each candidate keeps one band more."""
+def kept(settings: PlanSettings, bands: Floats, validation: int, rest: int, rng: np.random.Generator) -> Floats:
+    """Share of the ``rest`` that certified thresholds let through, with one simulated validation set per scenario.
 
-    tolerance: float
-    level: float
-    candidates: int
-
-    def errors_allowed(self, validation: int, rest: int) -> tuple[Ints, Ints]:
-        """Per candidate: held-out points above it, and the most errors among them that pass; −1 where none do."""
-        share = np.arange(1, self.candidates + 1) / self.candidates
-        points, unseen = np.rint(share * validation).astype(np.int64), np.rint(share * rest).astype(np.int64)
-        allowed_unseen = np.floor(self.tolerance * unseen)
-        passing, failing = np.full(len(points), -1), points + 1  # by bisection: more errors never pass more easily
-        while (failing - passing > 1).any():
-            middle = np.minimum((passing + failing) // 2, points)
-            passes = unseen_p_value(middle, points, unseen, allowed_unseen) <= self.level
-            open_ = failing - passing > 1
-            passing, failing = np.where(open_ & passes, middle, passing), np.where(open_ & ~passes, middle, failing)
-        return points, np.where((unseen > 0) & (points > 0), passing, -1)
-
-    def kept(self, bands: Floats, validation: int, rest: int, rng: np.random.Generator) -> Floats:
-        """Share of the ``rest`` above the lowest threshold that passes, one simulated validation set per scenario."""
-        points, allowed = self.errors_allowed(validation, rest)
-        errors = rng.binomial(np.diff(points, prepend=0), bands).cumsum(axis=1)
-        return _last(errors <= allowed) / self.candidates
+    The test is the very one of ``CertifiedRule``, for all classes together. As with the default confidence function, it
+    begins near the coverage that is to be expected, which is taken to be known.
+    """
+    expected = kept_in_hindsight(bands, settings.tolerance)
+    test = CertifiedTest(settings.tolerance, settings.delta, validation, rest, expected, settings.candidates)
+    sizes = test.sizes()
+    held_out = rng.multivariate_hypergeometric(
+        np.diff(sizes, prepend=0), validation, size=len(bands), method="marginals"
+    )
+    errors = rng.binomial(held_out, _error_rates(bands, sizes / test.n_points)).cumsum(axis=1)
+    points = held_out.cumsum(axis=1)
+    return np.asarray(np.where(test.passes(sizes, points, errors), sizes - points, 0).max(axis=1) / rest)
 
 
 def kept_in_hindsight(bands: Floats, tolerance: float) -> Floats:
     """Share above the lowest threshold whose error is within the tolerance, with all labels known."""
     return np.asarray(_last(bands.cumsum(axis=1) <= tolerance * np.arange(1, bands.shape[1] + 1)) / bands.shape[1])
+
+
+def _error_rates(bands: Floats, shares: Floats) -> Floats:
+    """Error rates between one share of the points, surest first, and the next; within a band they are equal."""
+    n = bands.shape[1]
+    band = np.minimum((shares * n).astype(np.int64), n - 1)
+    wrong = bands.cumsum(axis=1)[:, band] - (band + 1 - shares * n) * bands[:, band]
+    return np.asarray(np.clip(np.diff(wrong, prepend=0) / np.diff(shares * n, prepend=0), 0, 1))
 
 
 def _last(passes: Bools) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 from labelsieve.planner import scenarios
 from labelsieve.planner.auditing import audit_need
 from labelsieve.planner.budgets import Budgets, chosen_budgets
-from labelsieve.planner.coverage import CertifiedTest, kept_in_hindsight
+from labelsieve.planner.coverage import kept, kept_in_hindsight
 from labelsieve.planner.pilot import Pilot, read_pilot
 from labelsieve.planner.result import Basis, Case, Plan
 from labelsieve.planner.settings import PlanSettings, check_pilot_accuracy, checked
@@ -36,7 +36,7 @@ def plan(
     pilot_accuracy: float | None = None,
     price: float | None = None,
     minutes: float | None = None,
-    candidates: int = 20,
+    candidates: int | None = None,
     random_state: int = 0,
 ) -> Plan:
     """Forecast a run with certified thresholds before anyone labels.
@@ -44,7 +44,7 @@ def plan(
     ``train_budget`` and ``validation_budget``: labels for each, chosen here when left out; or ``budget``: a total to be
     split. ``pilot``: a ``Pilot`` or a CSV file of points with score and correctness; ``pilot_accuracy``: the accuracy
     alone; with neither, stated assumptions. ``price`` and ``minutes`` are per label. ``candidates``: thresholds the
-    certified rule tries per group. Same arguments, same forecast.
+    certified rule tries; None for as many as it would. Same arguments, same forecast.
     """
     settings = checked(
         pool_size=pool_size, classes=classes, tolerance=tolerance, delta=delta, candidates=candidates,
@@ -55,24 +55,19 @@ def plan(
     if pilot is not None and not isinstance(pilot, Pilot):
         pilot = read_pilot(pilot)
     bands = _scenarios(settings, pilot, pilot_accuracy)
-    test = CertifiedTest(settings.tolerance, settings.delta / candidates, candidates)
-    budgets = chosen_budgets(settings, test, bands)
+    budgets = chosen_budgets(settings, bands)
 
     points = pool_size - budgets.train
     rest = points - budgets.validation
-    kept = np.quantile(test.kept(bands, budgets.validation, rest, generator(random_state, "forecast")), _CASES)
+    shares = np.quantile(kept(settings, bands, budgets.validation, rest, generator(random_state, "forecast")), _CASES)
     in_hindsight = np.quantile(kept_in_hindsight(bands, settings.tolerance), _CASES)
     low, middle, high = (
         _case(settings, budgets, int(share * rest), float(best) * rest / pool_size, part)
-        for share, best, part in zip(kept, in_hindsight, _WRONG_PARTS, strict=True)
+        for share, best, part in zip(shares, in_hindsight, _WRONG_PARTS, strict=True)
     )
     joint, per_class = (
-        validation_need(
-            tolerance=settings.tolerance, delta=settings.delta, candidates=candidates, groups=groups, points=points,
-            share_above=float(in_hindsight[1]),
-        )
-        for groups in (1, classes)
-    )  # fmt: skip
+        validation_need(settings, points, groups, share_above=float(in_hindsight[1])) for groups in (1, classes)
+    )
     basis: Basis = "assumptions"
     if pilot is not None:
         basis, pilot_accuracy = "pilot", float(pilot.correct.mean())
@@ -106,7 +101,7 @@ def plan(
         pilot_points=None if pilot is None else len(pilot),
         pilot_accuracy=pilot_accuracy,
         pilot_auroc=None if pilot is None else scenarios.area_under_curve(pilot.scores, pilot.correct),
-        verdict=verdict(settings, budgets, basis, joint.points_above, (low, middle, high)),
+        verdict=verdict(settings, budgets, basis, joint.at_least, (low, middle, high)),
         assumptions=assumptions(settings, basis, pilot_accuracy, None if pilot is None else len(pilot)),
     )
 
@@ -114,9 +109,9 @@ def plan(
 def _scenarios(settings: PlanSettings, pilot: Pilot | None, accuracy: float | None) -> Floats:
     rng = generator(settings.random_state, "scenarios")
     if pilot is not None:
-        return scenarios.resampled(pilot, settings.candidates, rng)
+        return scenarios.resampled(pilot, scenarios.BANDS, rng)
     span = scenarios.ASSUMED_ACCURACY if accuracy is None else (accuracy, accuracy)
-    return scenarios.assumed(span, settings.candidates, rng)
+    return scenarios.assumed(span, scenarios.BANDS, rng)
 
 
 def _case(settings: PlanSettings, budgets: Budgets, machine: int, best: float, wrong_part: float) -> Case:

@@ -11,17 +11,14 @@ Status = Literal["pays", "likely", "doubtful", "cannot"]
 
 @dataclass(frozen=True)
 class ValidationNeed:
-    """Held-out labels without which no certified threshold can pass.
+    """Held-out labels without which no certified threshold can pass, over all groups of classes.
 
-    ``points_above``: points a group needs above its threshold if not one of them is wrong, each of its candidates being
-    tested at ``level``; None if the pool is too small for any number. ``at_least``: over all groups, if every held-out
-    point lay above a threshold. ``likely``: the same if only the share lies above that the forecast's middle case
-    expects; None where that is nothing.
+    ``at_least``: if all of them are right and lie above a threshold; None if the pool is too small for any number.
+    ``likely``: the same if only the share lies above that the forecast's middle case expects; None where that is
+    nothing, or where the pool does not have so many.
     """
 
     groups: int
-    level: float
-    points_above: int | None
     at_least: int | None
     likely: int | None
 
@@ -78,7 +75,7 @@ class Plan:
     classes: int
     tolerance: float
     delta: float
-    candidates: int
+    candidates: int | None
     budget: int | None
     train_budget: int
     validation_budget: int

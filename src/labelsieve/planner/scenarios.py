@@ -15,8 +15,8 @@ from scipy.stats import rankdata
 from labelsieve.planner.pilot import Pilot
 from labelsieve.types import Bools, Floats
 
-ASSUMED_ACCURACY, ASSUMED_AUROC = (0.70, 0.95), (0.80, 0.95)
-SCENARIOS = 400
+ASSUMED_ACCURACY, ASSUMED_AUROC = (0.70, 0.99), (0.80, 0.95)
+SCENARIOS, BANDS = 400, 200
 
 
 def assumed(accuracy: tuple[float, float], bands: int, rng: np.random.Generator) -> Floats:

@@ -21,7 +21,7 @@ class PlanSettings:
     classes: int
     tolerance: float
     delta: float
-    candidates: int
+    candidates: int | None
     train_budget: int | None
     validation_budget: int | None
     budget: int | None
@@ -46,7 +46,7 @@ def checked(
     classes: int,
     tolerance: float,
     delta: float,
-    candidates: int,
+    candidates: int | None,
     train_budget: int | None,
     validation_budget: int | None,
     budget: int | None,
@@ -60,7 +60,7 @@ def checked(
         classes=_whole("classes", classes, 2),
         tolerance=_share("tolerance", tolerance, "0.05 allows 5 % wrong machine labels"),
         delta=_share("delta", delta, "0.05 asks for 95 % confidence"),
-        candidates=_whole("candidates", candidates, 1, 1000),
+        candidates=None if candidates is None else _whole("candidates", candidates, 1, 1000),
         train_budget=None if train_budget is None else _whole("train_budget", train_budget, 1),
         validation_budget=None if validation_budget is None else _whole("validation_budget", validation_budget, 1),
         budget=None if budget is None else _whole("budget", budget, 2),

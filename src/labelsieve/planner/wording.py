@@ -27,9 +27,10 @@ def assumptions(
         "A forecast, not a promise: if the rest of this list holds, 90 of 100 runs end between low and high.",
         known[basis],
         "Scores of right and of wrong predictions are bell-shaped with equal spread (binormal model).",
-        f"One certified round with one threshold for all classes; {settings.candidates} candidates share delta, and "
-        "every validation label serves the threshold. More rounds, or a confidence function that learns from "
-        "validation labels, leave fewer for it.",
+        "One certified round with one threshold for all classes, tested as a run with the default settings tests it"
+        + (f", with {settings.candidates} candidates" if settings.candidates else "")
+        + "; every validation label serves the threshold, and the confidence function knows what coverage to expect. "
+        "More rounds, or a function that learns from validation labels or expects the wrong thing, leave less.",
         "Validation points are a random part of the pool, and human labels are right. What more training labels do "
         "for accuracy is not modelled.",
         "Per class: classes of equal size.",
@@ -50,27 +51,25 @@ def verdict(
         return Verdict("cannot", (_never(settings, support),))
     if budgets.validation < support:
         return Verdict("cannot", (_too_few(settings, budgets, support),))
-    if high == 0:
-        return Verdict("cannot", (_nothing_saved(budgets, cases[2]),))
     share = f"{_percent(low / settings.pool_size)} to {_percent(high / settings.pool_size)}"
-    saving = f"{low:,} to {high:,} labels saved ({share} of the pool)"
-    status: Status = "pays"
-    if low > 0:
-        reasons = [f"Auto-labelling is forecast to pay: {saving}."]
-    elif middle > 0:
+    saving = f"{low:,} to {high:,} labels saved ({share} of the pool), {middle:,} in the middle case"
+    spent = budgets.train + budgets.validation + cases[1].audit_labels
+    status: Status = "doubtful"
+    if high == 0:
+        reasons = [_nothing_saved(budgets, support, cases[2])]
+    elif middle < spent:
+        reasons = [
+            f"Auto-labelling may pay: {saving}. But training, validation and audit take {spent:,} labels, more than "
+            "the middle case saves: labelling everything by hand is a serious alternative."
+        ]
+    elif low == 0:
         status = "likely"
-        reasons = [f"Auto-labelling will probably pay, but may save nothing: {saving}, {middle:,} in the middle case."]
+        reasons = [f"Auto-labelling will probably pay, but may save nothing: {saving}."]
     else:
-        status = "doubtful"
-        reasons = [f"Auto-labelling may pay, but the middle case saves nothing: {saving}."]
+        status = "pays"
+        reasons = [f"Auto-labelling is forecast to pay: {saving}."]
     if status != "pays" and basis != "pilot":
         reasons.append("Little is known yet: label a pilot of 100 points or more, and plan again with it.")
-    spent = budgets.train + budgets.validation + cases[1].audit_labels
-    if middle < spent:
-        reasons.append(
-            f"Training, validation and audit take {spent:,} labels, more than the {middle:,} saved in the "
-            "middle case: labelling everything by hand is a serious alternative."
-        )
     return Verdict(status, tuple(reasons))
 
 
@@ -100,16 +99,19 @@ def _too_few(settings: PlanSettings, budgets: Budgets, support: int) -> str:
     )
 
 
-def _nothing_saved(budgets: Budgets, case: Case) -> str:
-    why = f"with {budgets.validation:,} validation labels no threshold is forecast to pass, even in the high case"
+def _nothing_saved(budgets: Budgets, support: int, case: Case) -> str:
+    why = (
+        f"even in the high case no threshold passes with {budgets.validation:,} validation labels. {support:,} are "
+        "enough only if hardly any of them is wrong"
+    )
     if case.machine_labels:
         why = (
             f"even in the high case the machine labels {case.machine_labels:,} points, and auditing them takes "
             f"{case.audit_labels:,} labels"
         )
     return (
-        f"Auto-labelling cannot pay: {why}. Label by hand, allow a larger tolerance, or plan with more validation "
-        f"labels ({budgets.recommended_validation:,} are recommended) or a better classifier."
+        f"Auto-labelling is not forecast to pay: {why}. Label by hand, allow a larger tolerance, or plan with other "
+        f"validation labels ({budgets.recommended_validation:,} are recommended) or a better classifier."
     )
 
 

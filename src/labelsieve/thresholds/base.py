@@ -108,6 +108,10 @@ class ThresholdRule(ABC, BaseEstimator):  # type: ignore[misc]
     def min_support(self) -> int:
         """Fewest held-out points with which the rule can set any threshold; with fewer, more rounds are in vain."""
 
+    def fewest_held_out(self, points: int) -> int | None:
+        """The same where all of ``points`` are to be held out or labelled by machine; None if no number will do."""
+        return self.min_support if self.min_support < points else None
+
     @abstractmethod
     def _estimate(
         self, scores: Floats, predicted: Ints, correct: Bools, n_classes: int, tolerance: float, pool: PoolView

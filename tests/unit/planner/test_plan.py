@@ -97,15 +97,26 @@ class TestCannotPay:
         assert result.recommended_validation is None
 
     def test_pool_too_small_for_what_it_takes(self):
-        result = plan(300, 10)
+        result = plan(300, 10, pilot_accuracy=0.5)
         assert result.verdict.status == "cannot"
-        assert f"{result.joint.points_above:,} would have to be validation labels" in result.verdict.reasons[0]
+        assert f"{result.joint.at_least:,} would have to be validation labels" in result.verdict.reasons[0]
 
     def test_validation_budget_below_the_support(self):
-        result = plan(50_000, 10, validation_budget=116)
+        result = plan(50_000, 10, validation_budget=117)
         assert result.verdict.status == "cannot"
-        assert "116 validation labels cannot certify" in result.verdict.reasons[0]
-        assert "117" in result.verdict.reasons[0]
+        assert "117 validation labels cannot certify" in result.verdict.reasons[0]
+        assert "118" in result.verdict.reasons[0]
+
+    def test_the_fewest_labels_are_enough_for_a_classifier_that_is_hardly_ever_wrong(self):
+        result = plan(3964, 4, train_budget=500, validation_budget=118, pilot_accuracy=0.999)
+        assert result.middle.coverage == result.coverage_limit
+        assert result.verdict.status in ("pays", "likely")
+
+    def test_the_fewest_labels_are_few_for_another(self):
+        verdict = plan(3964, 4, validation_budget=118, pilot_accuracy=0.9).verdict
+        assert verdict.status == "doubtful"
+        assert "is not forecast to pay" in verdict.reasons[0]
+        assert "118 are enough only if hardly any of them is wrong" in verdict.reasons[0]
 
     def test_a_hopeless_classifier(self):
         result = plan(5000, 10, pilot=good_pilot(200, accuracy=0.4, gap=0.0))
@@ -117,6 +128,15 @@ class TestCannotPay:
     def test_more_spent_than_saved_is_said(self):
         reasons = plan(1797, 10, pilot_accuracy=0.92).verdict.reasons
         assert any("more than the" in reason and "by hand" in reason for reason in reasons)
+
+    @pytest.mark.parametrize("pool", [400, 1797, 3964, 10_000, 50_000])
+    @pytest.mark.parametrize("accuracy", [None, 0.8, 0.9, 0.97])
+    def test_one_answer_does_not_advise_two_things(self, pool, accuracy):
+        verdict = plan(pool, 4, pilot_accuracy=accuracy, price=0.08).verdict
+        said = " ".join(verdict.reasons)
+        pays = "forecast to pay" in said.replace("not forecast to pay", "") or "probably pay" in said
+        assert pays == (verdict.status in ("pays", "likely"))
+        assert not (pays and "by hand" in said)
 
 
 class TestBudget:
@@ -142,8 +162,8 @@ class TestBudget:
     def test_too_small(self):
         result = plan(50_000, 10, budget=100)
         assert result.verdict.status == "cannot"
-        assert "needs 176 at the very least" in result.verdict.reasons[0]
-        assert plan(50_000, 10, budget=176).validation_budget == result.joint.points_above
+        assert "needs 177 at the very least" in result.verdict.reasons[0]
+        assert plan(50_000, 10, budget=177).validation_budget == result.joint.at_least
 
 
 @pytest.mark.parametrize(
