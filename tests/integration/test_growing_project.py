@@ -201,9 +201,9 @@ class TestAfterwards:
             return seen
 
         arguments = ["--data", str(images), "--classes", "a,b", "--train-budget", "10", "--validation-budget", "160"]
-        draw(range(200))
+        draw(range(300))
         assert main(["init", str(tmp_path / "old"), *arguments]) == 0
-        assert run(tmp_path / "old")[0] == (0, 200)
-        draw(range(200, 230))
+        assert run(tmp_path / "old")[0] == (0, 300)
+        draw(range(300, 330))
         assert main(["init", str(tmp_path / "new"), *arguments, "--answers-from", str(tmp_path / "old")]) == 0
-        assert run(tmp_path / "new")[0] == (200, 230)
+        assert run(tmp_path / "new")[0] == (300, 330)

@@ -17,7 +17,7 @@ from tests.integration.posts import CLASSES, made, write_posts
 
 @pytest.fixture(scope="module")
 def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_posts(tmp_path_factory.mktemp("data") / "posts.csv", 300)
+    return write_posts(tmp_path_factory.mktemp("data") / "posts.csv", 400)
 
 
 @pytest.fixture(scope="module")

@@ -251,7 +251,7 @@ def test_machine_labels_as_predictions(
 def test_images_go_along_or_are_elsewhere(tmp_path: Path, capsys: Said) -> None:
     rng = np.random.default_rng(0)
     (tmp_path / "images").mkdir()
-    for number in range(200):
+    for number in range(300):
         pixels = rng.integers(0, 255, size=(8, 8), dtype=np.uint8)
         Image.fromarray(pixels).save(tmp_path / "images" / f"no {number:03d}.png")
     folder = tmp_path / "project"
