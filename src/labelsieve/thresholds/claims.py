@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import hypergeom
+from scipy.stats import norm
 
 from labelsieve.bounds import hypergeometric_cdf, unseen_p_value
 from labelsieve.thresholds.base import PoolView
@@ -29,6 +29,8 @@ _SHARE_FOR_FEWER_ERRORS = 0.1
 """Share of delta for the case that they do."""
 _SHARE_FOR_COUNTS = 0.01
 """Share of delta for the case that unusually few of the points above a candidate are to be labelled."""
+_AROUND_THE_QUANTILE, _ROUNDED = np.linspace(0.7, 2.5, 37), 0.99
+"""Where to look for a quantile, as multiples of a normal distribution's; and room for the digits of a probability."""
 _FIRST_TESTED = 2
 """Held-out points above the first threshold tested, in multiples of what it takes without a single error."""
 
@@ -125,10 +127,16 @@ def _p_values(errors: Ints, points: Ints, total: Ints, claims: Ints) -> Floats:
 def _at_least_to_label(total: Ints, pool: PoolView, delta: float) -> Floats:
     """How many of ``total`` points above a candidate are to be labelled: fewer with probability delta at most.
 
-    Counting them instead would tell which points wait for a later test, and that test needs nobody to know.
+    Counting them instead would tell which points wait for a later test, and that test needs nobody to know. The largest
+    of a few numbers of which that is true, since looking for the very largest would take scipy seconds.
     """
     together = pool.n_held_out + pool.n_waiting + pool.n_to_label
-    return np.asarray(hypergeom.ppf(delta, together, pool.n_to_label, total))
+    share, never_fewer = pool.n_to_label / together, np.maximum(0, total + pool.n_to_label - together)
+    spread = np.sqrt(total * share * (1 - share) * (together - total) / max(1, together - 1))
+    tried = np.floor(total * share - np.multiply.outer(norm.isf(delta) * _AROUND_THE_QUANTILE, spread))
+    fewer = hypergeometric_cdf(np.maximum(tried - 1, 0), together, pool.n_to_label, total)
+    enough = np.where((fewer <= _ROUNDED * delta) & (tried > 0), tried, 0).max(axis=0)
+    return np.asarray(np.maximum(enough, never_fewer))
 
 
 @dataclass(frozen=True, eq=False)
