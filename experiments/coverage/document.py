@@ -33,6 +33,10 @@ _COLOURS = {
 }
 
 
+_RULE_CHANGED = ((0, 2), (0, 4))
+"""Versions from which on the certified rule lets more through."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """All seeds of one variant on one dataset. ``in_hindsight``: part of the points left to label that one threshold
@@ -74,6 +78,8 @@ class Section:
     cells: dict[str, Cell]
     combinations: dict[str, Cell]
     versions: tuple[str, ...]
+    older_baseline: bool
+    """Whether some combinations of the paper were run when the certified rule let less through than in our runs."""
 
     @property
     def reached(self) -> Cell | None:
@@ -133,14 +139,23 @@ def _section(dataset: Dataset, store: Store) -> Section:
         own = [record for record in records if record["variant"] == variant]
         if own:
             cells[variant] = _cell(own)
+    of_default = [record for record in records if record["variant"] == dataset.default]
+    of_combinations = _certified_runs_of_paper(dataset.paper)
     return Section(
         dataset=dataset,
         budget=f"{of_paper.train_budget:,} + {of_paper.validation:,} of {of_paper.pool:,}",
         cap=1 - of_paper.train_budget / of_paper.pool,
         cells=cells,
-        combinations=_combinations_of_paper(dataset.paper),
+        combinations=_combinations(of_combinations),
         versions=tuple(sorted({record["version"] for record in records})),
+        older_baseline=min(map(_rule_of, of_combinations), default=0) < max(map(_rule_of, of_default), default=0),
     )
+
+
+def _rule_of(record: Record) -> int:
+    """Which of its rules, the oldest first, a run was made by."""
+    version = tuple(int(number) for number in record["version"].split(".")[:2])
+    return sum(version >= changed for changed in _RULE_CHANGED)
 
 
 def _cell(records: Sequence[Record]) -> Cell:
@@ -158,12 +173,16 @@ def _in_hindsight(risk_curve: Sequence[float]) -> float:
     return max(within, default=0) / len(risk_curve)
 
 
-def _combinations_of_paper(name: str) -> dict[str, Cell]:
-    """Those that were run under the same rule and with the same budgets."""
+def _certified_runs_of_paper(name: str) -> list[Record]:
+    """With the same budgets."""
+    found = Store(paper_results.RESULTS).read("runs", name)
+    return [record for record in found if record["thresholds"] == "certified" and not record["changes"]]
+
+
+def _combinations(runs: Sequence[Record]) -> dict[str, Cell]:
     found: dict[str, list[Record]] = {}
-    for record in Store(paper_results.RESULTS).read("runs", name):
-        if record["thresholds"] == "certified" and not record["changes"]:
-            found.setdefault(f"{record['training']} + {record['confidence']}", []).append(record)
+    for record in runs:
+        found.setdefault(f"{record['training']} + {record['confidence']}", []).append(record)
     return {
         method: Cell(
             tuple(record["coverage"] for record in records),

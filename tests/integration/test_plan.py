@@ -15,6 +15,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
+from labelsieve.cli.main import main
 from labelsieve.expectation import coverage_expected_at
 from labelsieve.planner import Pilot, plan
 from labelsieve.thresholds import CertifiedRule
@@ -210,3 +211,13 @@ def test_the_forecast_holds_on_digits() -> None:
     assert best_hits >= 9
     assert abs(np.mean(middles)) < 0.12
     assert np.mean(widths) < 0.58  # not all that is possible: coverage cannot exceed 0.65
+
+
+def test_the_command_that_init_prints_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"{number},{number % 7},{number % 5}\n" for number in range(900))
+    (tmp_path / "points.csv").write_text("id,width,height\n" + rows)
+    made = ["init", str(tmp_path / "project"), "--data", str(tmp_path / "points.csv"), "--id", "id", "--classes", "a,b"]
+    assert main(made) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "labelsieve plan" in line)
+    assert main(line.partition("labelsieve ")[2].split()) == 0
+    assert "pay" in capsys.readouterr().out

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -304,7 +303,7 @@ class TestCare:
             time.sleep(rng.uniform(0, long))
             if process.poll() is not None:  # it had ended before
                 long /= 2
-            os.kill(process.pid, signal.SIGKILL)
+            process.kill()
             process.wait()
             killed += 1
             with Database(harried / "project.sqlite") as database:
