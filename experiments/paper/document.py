@@ -14,7 +14,7 @@ import jinja2
 
 import labelsieve as ls
 from experiments.paper import appendix_tables, claims, hyperparameters, leak, single_round, table, training_error
-from experiments.paper.configuration import ANCHORED, DATASETS, RULES, TOLERANCE, Protocol, protocol
+from experiments.paper.configuration import ANCHORED, DATASETS, RULES, TOLERANCE, TRAININGS, Protocol, protocol
 from experiments.paper.figures import exhibits, overview, sweeps
 from experiments.paper.store import Store
 
@@ -145,13 +145,17 @@ def _context(store: Store) -> dict[str, Any]:
 
 def certified_by(store: Store) -> dict[str, list[str]]:
     """Which certified runs are by which version of the package, the oldest first."""
-    cells: dict[str, set[str]] = {}
+    cells: dict[str, list[str]] = {}
     for dataset in DATASETS:
+        trainings: dict[str, set[str]] = {}
         for run in store.read("runs", dataset):
             if run["thresholds"] == "certified":
-                here = f"{protocol(dataset).title} with {table.TITLES[run['training']]}"
-                cells.setdefault(run["version"], set()).add(here)
-    return {version: sorted(cells[version]) for version in sorted(cells)}
+                trainings.setdefault(run["version"], set()).add(run["training"])
+        title = protocol(dataset).title
+        for version, own in trainings.items():
+            some = [f"{title} with {table.TITLES[training]}" for training in TRAININGS if training in own]
+            cells.setdefault(version, []).extend(some if len(own) < len(TRAININGS) else [title])
+    return {version: cells[version] for version in sorted(cells)}
 
 
 def _section(store: Store, dataset: str) -> DatasetSection:
