@@ -8,8 +8,8 @@ flag; and with the epoch of g chosen as their code does it, by coverage on the v
 With the authors' values g comes out almost the same for all points. So honest scores say nothing within a class:
 whole classes are labelled, those with few mistakes among the few points that set thresholds. The leaking score is one
 number for all right predictions and another for all wrong ones. In a round where the first is the larger, all right
-predictions are labelled and no wrong one; until then, it goes like the honest way. An epoch chosen by coverage is one
-where the first is the larger.
+predictions are labelled and no wrong one; until then, it goes like the honest way. Choosing an epoch by coverage looks
+for one where the first is the larger.
 
 Records of kind ``leak``, one per dataset, seed and way::
 
@@ -47,6 +47,7 @@ from experiments.paper.store import Record, Store, key_of
 KIND = "leak"
 DATASETS = ("mnist", "cifar10")
 WAYS = ("softmax", "honest", "leaking", "fixed", "released")
+GIVEN_THE_FLAG, EPOCH_CHOSEN = ("leaking", "released"), ("fixed", "released")
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 """To choose from. A fit that ends earlier is the beginning of one that ends later."""
 SEEDS = (0, 1)
@@ -107,7 +108,7 @@ def _run_seed(store: Store, data_folder: Path, device: str, protocol: Protocol, 
         confidence = ls.confidence.Softmax() if way == "softmax" else colander
         done = label(
             divided, protocol, classifier, first, confidence, seed,
-            leaking=way in ("leaking", "released"), epochs=EPOCHS if way in ("fixed", "released") else (),
+            leaking=way in GIVEN_THE_FLAG, epochs=EPOCHS if way in EPOCH_CHOSEN else (),
         )  # fmt: skip
         seconds = time.perf_counter() - started
         record = {
@@ -141,6 +142,7 @@ def _key(protocol: Protocol, seed: int, way: str) -> str:
     return key_of({
         "kind": KIND, "dataset": protocol.dataset, "seed": seed, "way": way, "sizes": sizes,
         "reserved": protocol.search.points, "colander": AUTHORS_VALUES[protocol.dataset],
+        **({"epochs": EPOCHS} if way in EPOCH_CHOSEN else {}),
     })  # fmt: skip
 
 

@@ -47,8 +47,8 @@ def unseen_p_value(errors: Counts, points: Counts, unseen: Counts, allowed: Coun
 def hypergeometric_cdf(found: Counts, total: Counts, wrong: Counts, drawn: Counts) -> Floats:
     """Probability that at most ``found`` of ``drawn`` points are wrong, if ``wrong`` of all ``total`` are.
 
-    Few are computed by scipy, to all digits. Of the many that a planner asks for, each would take it up to 0.1 ms: they
-    are summed from ``found`` downwards all at once, and are right to a millionth or better.
+    Few are computed by scipy, to all digits. Of many, each would take it up to 0.1 ms: they are summed from ``found``
+    downwards all at once, and are right to a millionth or better.
     """
     counts = (np.asarray(values, dtype=np.float64) for values in (found, total, wrong, drawn))
     k, n_all, n_wrong, n = np.broadcast_arrays(*counts)

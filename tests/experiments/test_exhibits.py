@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,13 +101,13 @@ LEAK_PROTOCOLS = {
 
 
 @pytest.fixture(scope="module")
-def measured(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def measured(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The leak on a small problem."""
     store = Store(tmp_path_factory.mktemp("results"))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(leak, "EPOCHS", (2, 20, 100))
         leak.run(store, data, "cpu", ["mnist"], [0, 1], LEAK_PROTOCOLS)
-    return store
+        yield store
 
 
 class TestLeak:

@@ -34,8 +34,8 @@ _NAMES = {
 _BAR_COLOURS = {
     **COLOURS,
     "softmax": "#555555",
-    **dict.fromkeys(("honest", "fixed"), COLOURS["colander"]),
-    **dict.fromkeys(("leaking", "released"), LIMIT),
+    **dict.fromkeys(leak.WAYS[1:], COLOURS["colander"]),
+    **dict.fromkeys(leak.GIVEN_THE_FLAG, LIMIT),
 }
 _BINS = 20
 _FLAT_NAMES = 4
@@ -100,14 +100,12 @@ def draw_leak(store: Store, folder: Path) -> Path:
     grid = drawn.subplots(len(found), 4, squeeze=False, width_ratios=[1.2, 1.2, 1, 1])
     for row, (dataset, ways) in zip(grid, found.items(), strict=True):
         records = store.read(leak.KIND, dataset)
-        as_released = ("fixed", "released")  # with the epoch chosen
-        for axes, way in zip(
-            row[:2], as_released if set(as_released) <= set(ways) else ("honest", "leaking"), strict=True
-        ):
+        compared = leak.EPOCH_CHOSEN if set(leak.EPOCH_CHOSEN) <= set(ways) else ("honest", "leaking")
+        for axes, way in zip(row[:2], compared, strict=True):
             own = next(each for each in records if (each["way"], each["seed"]) == (way, ways[way]["seeds"][0]))
             shown = own["largest_round"]
             _ranks(axes, shown)
-            name = "leaking" if way in ("leaking", "released") else "honest"
+            name = "leaking" if way in leak.GIVEN_THE_FLAG else "honest"
             axes.set_title(f"{protocol(dataset).title}, {name}, round {shown['number']}", fontsize=10)
         theirs = printed()[dataset]["vanilla", "colander"]
         for axes, of, text in ((row[2], "coverage", "coverage (%)"), (row[3], "error", "error of machine labels (%)")):
