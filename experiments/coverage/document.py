@@ -93,8 +93,10 @@ class Section:
 
     @property
     def best(self) -> tuple[str, Cell] | None:
-        """The variant that covers most."""
-        return max(self.cells.items(), key=lambda item: item[1].coverage) if self.cells else None
+        """The variant that covers most, of those with as many seeds as any."""
+        most = max((len(cell.coverages) for cell in self.cells.values()), default=0)
+        complete = [(name, cell) for name, cell in self.cells.items() if len(cell.coverages) == most]
+        return max(complete, key=lambda item: item[1].coverage) if complete else None
 
 
 def write(store: Store, docs: Path) -> None:

@@ -9,7 +9,7 @@ import tomllib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -68,25 +68,30 @@ def variants() -> dict[str, dict[str, Any]]:
 def run(
     names: Sequence[str], chosen: Sequence[str], seeds: Sequence[int], store: Store, data: Path, device: str
 ) -> None:
-    """Run what the store does not have."""
+    """Run what the store does not have, all seeds side by side: networks that can be trained as one are."""
     for dataset in (datasets()[name] for name in names):
         of_paper = protocol(dataset.paper)
         known = {record["key"] for record in store.read("runs", dataset.name)}
-        for seed in seeds:
-            missing = [v for v in chosen if dataset.has(v) and _key(dataset, of_paper, v, seed) not in known]
+        own = [variant for variant in chosen if dataset.has(variant)]
+        divided = cache(partial(_divided, dataset, of_paper, data))
+        for together in _with_models_in_common(dataset, own):
+            missing = [
+                (variant, seed)
+                for seed in seeds
+                for variant in together
+                if _key(dataset, of_paper, variant, seed) not in known
+            ]
             if not missing:
                 continue
-            divided = _divided(dataset, of_paper, seed, data)
-            for together in _with_models_in_common(dataset, missing):
-                records = _records(dataset, of_paper, together, seed, divided, device)
-                store.add("runs", dataset.name, records)
-                for record in records:
-                    error = "–" if record["error"] is None else f"{record['error']:.1%}"
-                    print(
-                        f"{dataset.title}: {record['variant']}, seed {seed}: {record['coverage']:.1%} at an error of "
-                        f"{error}, {record['seconds']:.0f} s",
-                        flush=True,
-                    )
+            records = _records(dataset, of_paper, missing, {seed: divided(seed) for _, seed in missing}, device)
+            store.add("runs", dataset.name, records)
+            for record in records:
+                error = "–" if record["error"] is None else f"{record['error']:.1%}"
+                print(
+                    f"{dataset.title}: {record['variant']}, seed {record['seed']}: {record['coverage']:.1%} at an "
+                    f"error of {error}, {record['seconds']:.0f} s",
+                    flush=True,
+                )
 
 
 def _with_models_in_common(dataset: Dataset, chosen: Sequence[str]) -> list[list[str]]:
@@ -120,35 +125,44 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
 
 
 def _records(
-    dataset: Dataset, of_paper: Protocol, chosen: Sequence[str], seed: int, divided: Division, device: str
+    dataset: Dataset, of_paper: Protocol, wanted: Sequence[tuple[str, int]], divided: dict[int, Division], device: str
 ) -> list[Record]:
-    """Of variants that have their models in common; ``seconds`` are shared evenly."""
+    """Of variants and seeds side by side; ``seconds`` are shared evenly."""
     started = time.perf_counter()
+    pools = {seed: (ls.Pool(parts.pool.x), ls.Pool(parts.validation.x)) for seed, parts in divided.items()}
+    own = [
+        {
+            **_own_settings(dataset, of_paper, variant),
+            "pool": pools[seed][0],
+            "annotator": ls.SimulatedAnnotator(divided[seed].pool.y),
+            "validation": (pools[seed][1], divided[seed].validation.y),
+            "random_state": seed,
+        }
+        for variant, seed in wanted
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)
         runs = ls.autolabel_many(
-            divided.pool.x,
-            ls.SimulatedAnnotator(divided.pool.y),
-            [_own_settings(dataset, of_paper, variant) for variant in chosen],
-            validation=(divided.validation.x, divided.validation.y),
-            classes=int(divided.pool.y.max()) + 1,
+            None,
+            None,
+            own,
+            classes=1 + max(int(parts.pool.y.max()) for parts in divided.values()),
             tolerance=TOLERANCE,
-            random_state=seed,
             device=device,
             progress=False,
         )
-    seconds = (time.perf_counter() - started) / len(chosen)
+    seconds = (time.perf_counter() - started) / len(wanted)
     return [
         {
             "key": _key(dataset, of_paper, variant, seed),
             "dataset": dataset.name,
             "variant": variant,
             "seed": seed,
-            **_measured(run, divided.pool.y),
+            **_measured(run, divided[seed].pool.y),
             "seconds": round(seconds, 1),
             "version": ls.__version__,
         }
-        for variant, run in zip(chosen, runs, strict=True)
+        for (variant, seed), run in zip(wanted, runs, strict=True)
     ]
 
 
@@ -190,7 +204,7 @@ def _risk_curve(held_out: Any) -> list[float]:
     return [round(float(errors[n - 1] / n), 5) for n in taken]
 
 
-def _divided(dataset: Dataset, of_paper: Protocol, seed: int, data: Path) -> Division:
+def _divided(dataset: Dataset, of_paper: Protocol, data: Path, seed: int) -> Division:
     points = load(dataset.paper, data)
     if dataset.features is None:
         return division(points, of_paper, seed)

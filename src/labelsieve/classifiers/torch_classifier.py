@@ -13,8 +13,9 @@ from sklearn.base import clone
 from torch import nn
 
 from labelsieve.classifiers.base import Classifier, Progress
-from labelsieve.classifiers.networks import NetworkFactory
+from labelsieve.classifiers.networks import NetworkFactory, SimpleCNN
 from labelsieve.classifiers.scaling import InputScaler
+from labelsieve.classifiers.stacked_cnn import convolutions_stack
 from labelsieve.classifiers.torch_fitting import DrawUnlabelled, Recipe, logits_and_features, train
 from labelsieve.classifiers.training.base import LearnsFromUnlabelled, TrainTimeMethod
 from labelsieve.classifiers.training.vanilla import Vanilla
@@ -127,7 +128,7 @@ class TorchClassifier(Classifier):
         return (type(self), self.network, x.shape, n_classes, *recipe, type(method), *shared)
 
     def members_at_once(self, x: Array, n_classes: int) -> int:
-        device, takes_turns = resolve_device(self.device), self._takes_turns()
+        device, takes_turns = resolve_device(self.device), self._takes_turns(x.shape[1:])
         if takes_turns and device.type == "cpu":
             return 1
         with own_randomness(0, torch.device("cpu")):
@@ -184,7 +185,8 @@ class TorchClassifier(Classifier):
                 precision=first.precision,
                 device=first.device_,
                 repeats_exactly=first._recordable(),
-                takes_turns=first._takes_turns(),
+                takes_turns=first._takes_turns(xs[0].shape[1:]),
+                stacks_convolutions=first._stacks_convolutions(xs[0].shape[1:]),
                 augment=first.augment or first.unlabelled_wanted > 0,
                 average_decay=first.average_decay,
                 min_steps=first.min_steps,
@@ -200,8 +202,12 @@ class TorchClassifier(Classifier):
         of_network = getattr(self.network, "recordable", getattr(self.network, "stackable", False))
         return of_network and (self.training or Vanilla()).recordable
 
-    def _takes_turns(self) -> bool:
-        return getattr(self.network, "takes_turns", False)
+    def _takes_turns(self, point_shape: tuple[int, ...]) -> bool:
+        return getattr(self.network, "takes_turns", False) and not self._stacks_convolutions(point_shape)
+
+    def _stacks_convolutions(self, point_shape: tuple[int, ...]) -> bool:
+        device = resolve_device(self.device)
+        return isinstance(self.network, SimpleCNN) and convolutions_stack(device, self.precision, point_shape)
 
     def _stackable(self) -> bool:
         """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one."""

@@ -12,6 +12,7 @@ from torch import nn
 from torch.optim.swa_utils import update_bn
 
 from labelsieve.classifiers.augmentation import moderate, strong, weak
+from labelsieve.classifiers.stacked_cnn import StackedCNN
 from labelsieve.classifiers.training.base import LearnsFromUnlabelled, TrainTimeMethod, Weights
 from labelsieve.errors import ConfigurationError
 from labelsieve.fitting.averages import EpochAverage, MovingAverage
@@ -24,7 +25,8 @@ from labelsieve.fitting.turns import take_turns
 @dataclass(frozen=True)
 class Recipe:
     """What the members of one fit have in common. ``augment`` and ``average_decay`` are for a member trained alone.
-    ``takes_turns``: members are trained side by side, each with weights of its own, and not stacked."""
+    ``takes_turns``: members are trained side by side, each with weights of its own, and not stacked.
+    ``stacks_convolutions``: they are ``SimpleCNN``s whose convolutions can be one."""
 
     epochs: int
     batch_size: int
@@ -33,6 +35,7 @@ class Recipe:
     device: torch.device
     repeats_exactly: bool
     takes_turns: bool = False
+    stacks_convolutions: bool = False
     augment: bool = False
     average_decay: float | None = None
     min_steps: int = 0
@@ -108,7 +111,7 @@ def _descent(
     recipe = recipe.lasting(points.shape[1], recipe.min_steps)
     # bf16 runs on units that want the channels of a pixel side by side.
     channels_last = recipe.precision == "bf16" and recipe.device.type == "cuda" and points.ndim == 5
-    member = _Lone(modules[0], channels_last) if len(modules) == 1 else _Stack(modules, recipe.device)
+    member = _Lone(modules[0], channels_last) if len(modules) == 1 else _Stack(modules, recipe)
     loss = method.loss(labels, n_classes)
     # A method that averages in its own way needs no other average.
     decay = recipe.average_decay if method.averages_from is None else None
@@ -217,8 +220,8 @@ class _Lone:
 class _Stack:
     """Modules of one architecture with stacked weights."""
 
-    def __init__(self, modules: Sequence[nn.Module], device: torch.device) -> None:
-        self._stacked = StackedModules(modules, device)
+    def __init__(self, modules: Sequence[nn.Module], recipe: Recipe) -> None:
+        self._stacked = (StackedCNN if recipe.stacks_convolutions else StackedModules)(modules, recipe.device)
         self.weights: Weights = self._stacked.weights
 
     def logits(self, points: torch.Tensor) -> torch.Tensor:

@@ -38,7 +38,7 @@ class SAM(torch.optim.SGD):
 def _go_uphill(weights: list[torch.Tensor], radii: torch.Tensor) -> None:
     """Each member by its radius, along the gradient of all its weights together."""
     gradients = [weight.grad for weight in weights if weight.grad is not None]
-    squares = torch.stack([gradient.square().flatten(1).sum(dim=1) for gradient in gradients])
-    scale = radii / (squares.sum(dim=0).sqrt() + 1e-12)
+    norms = [torch.linalg.vector_norm(gradient, dim=tuple(range(1, gradient.ndim))) for gradient in gradients]
+    scale = radii / (torch.linalg.vector_norm(torch.stack(norms), dim=0) + 1e-12)
     for weight, gradient in zip(weights, gradients, strict=True):
         weight.addcmul_(gradient, scale.view(-1, *[1] * (gradient.ndim - 1)))
