@@ -558,6 +558,22 @@ class TestCareForAnswers:
         assert pd.isna(after.loc[first, ["confidence", "threshold", "model"]]).all()
         pd.testing.assert_frame_equal(after.drop(first), before.drop(first))
 
+    @pytest.mark.parametrize("named", ["", "report"])
+    def test_whoever_audits_a_project_sees_what_is_asked_about(self, tmp_path: Path, posts: Path, named: str) -> None:
+        """Whether the project is named or the folder of its report."""
+        folder = made(tmp_path / "project", posts)
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        assert main(["audit", str(folder / named), "--batch", "12"]) == 1
+        questions = pd.read_csv(folder / "report" / "audit-questions.csv", dtype=str, keep_default_na=False)
+        assert list(questions) == ["id", "content", "machine_label", "answer"]
+        truth = pd.read_csv(posts, dtype=str).set_index("post")
+        assert questions["content"].tolist() == truth.loc[questions["id"], "body"].tolist()
+        questions["answer"] = truth.loc[questions["id"], "topic"].to_numpy()
+        questions.to_csv(tmp_path / "answers.csv", index=False)
+        assert main(["audit", str(folder / named), "--answers", str(tmp_path / "answers.csv"), "--batch", "5"]) == 1
+        state = json.loads((folder / "report" / "audit.json").read_text(encoding="utf-8"))
+        assert len(state["answers"]) == 12
+
     @pytest.mark.parametrize("classes", ["a,b,", "a", "a,a", "a,\x7fb"])
     def test_classes_that_cannot_work(
         self, tmp_path: Path, posts: Path, classes: str, capsys: pytest.CaptureFixture[str]

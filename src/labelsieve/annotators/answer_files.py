@@ -54,7 +54,7 @@ def write_questions(
     rest = [""] if annotator is None else ["", annotator]
     writer.writerow(["id", "content", "label", *(["annotator"] if annotator is not None else [])])
     for id_, content in zip(questions["id"], questions["content"], strict=True):
-        writer.writerow([str(id_), _inert("" if pd.isna(content) else str(content)), *rest])
+        writer.writerow([str(id_), inert("" if pd.isna(content) else str(content)), *rest])
     write_atomically({path: _BYTE_ORDER_MARK + utf8(text.getvalue())})
 
 
@@ -199,7 +199,8 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-def _inert(content: str) -> str:
+def inert(content: str) -> str:
+    """A content that no spreadsheet takes for a formula."""
     return f"'{content}" if content.startswith(_BEGINS_FORMULA) else content
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+from labelsieve.annotators.answer_files import inert
 from labelsieve.audit.folder import FolderAudit
 from labelsieve.audit.labels import csv_bytes, read_table
 from labelsieve.errors import DataError
@@ -15,10 +16,14 @@ from labelsieve.types import Label
 from labelsieve.writing import write_atomically
 
 QUESTIONS_FILE = "audit-questions.csv"
+ContentsOf = Callable[[Sequence[str]], Sequence[str]]
+"""What the items with these ids are: their texts, or where their images lie."""
 
 
-def ask_in_file(state: FolderAudit, batch_size: int) -> tuple[FolderAudit, int]:
-    """Write the next questions; returns the audit, which remembers them, and their number (0: all have been asked)."""
+def ask_in_file(state: FolderAudit, batch_size: int, contents_of: ContentsOf | None = None) -> tuple[FolderAudit, int]:
+    """Write the next questions; returns the audit, which remembers them, and their number (0: all have been asked).
+
+    ``contents_of``: if it is known what is asked about, a column says so."""
     audit = state.audit
     path = state.folder / QUESTIONS_FILE
     _refuse_to_lose_answers(path, state)
@@ -30,6 +35,8 @@ def ask_in_file(state: FolderAudit, batch_size: int) -> tuple[FolderAudit, int]:
     places = {id_: place for place, id_ in enumerate(audit.labels.ids[reached].tolist())}
     machine = audit.labels.labels[reached]
     questions = pd.DataFrame({"id": ids, "machine_label": [machine[places[id_]] for id_ in ids], "answer": ""})
+    if contents_of is not None:
+        questions.insert(1, "content", [inert(content) for content in contents_of(ids)])
     state = replace(state, asked=max(state.asked, 1 + max(places[id_] for id_ in ids)))
     state.save()  # first, so that no answer can come for a question that is not known
     write_atomically({path: csv_bytes(questions)})

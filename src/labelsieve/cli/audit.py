@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labelsieve.audit import wording
 from labelsieve.audit.folder import FolderAudit, open_folder
@@ -17,6 +19,9 @@ from labelsieve.audit.session import Audit
 from labelsieve.audit.verify import verify
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Array
+
+if TYPE_CHECKING:
+    from labelsieve.project import Project
 
 _CERTIFIED, _NOT_CERTIFIED = 0, 1
 _MOST_NOTES = 5
@@ -93,18 +98,28 @@ def _report(state: FolderAudit, arguments: argparse.Namespace, batch: int) -> in
     if current.certified or part:
         return _CERTIFIED
     if arguments.simulate is None:
-        _ask(state, batch)
+        _ask(state, batch, arguments.folder)
     return _NOT_CERTIFIED
 
 
-def _ask(state: FolderAudit, batch: int) -> None:
-    state, number = ask_in_file(state, batch)
+def _ask(state: FolderAudit, batch: int, folder: Path) -> None:
+    with _project_of(folder) as project:
+        state, number = ask_in_file(state, batch, None if project is None else project.contents)
     if not number:
         print(f"All {state.max_labels:,} labels of this audit are used. To ask for more: --max-labels.")
         return
     path = state.folder / QUESTIONS_FILE
     print(f"wrote {path}")
     print(f"Fill in its column answer ({number:,} to do), then: labelsieve audit {state.folder} --answers {path}")
+
+
+def _project_of(folder: Path) -> AbstractContextManager[Project | None]:
+    """The project whose labels are audited, which knows what its items are; None for other folders."""
+    from labelsieve.project import Project
+    from labelsieve.project.making import CONFIG_FILE
+
+    found = next((place for place in (folder, folder.absolute().parent) if (place / CONFIG_FILE).is_file()), None)
+    return nullcontext() if found is None else Project(found)
 
 
 def _simulated(text: str) -> Callable[[Array], dict[str, str]]:
