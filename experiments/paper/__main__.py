@@ -73,6 +73,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder for measurements of searches in progress")
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("--at-once", type=int, help="runs side by side; as the dataset's file says if left out")
+    parser.add_argument("--processes", type=int, default=1, help="how many times so many runs, each in its own process")
 
 
 def _names(known: Sequence[str]):  # type: ignore[no-untyped-def]
@@ -123,7 +124,7 @@ def _run(parsed: argparse.Namespace) -> None:
         if parsed.at_once is not None:
             of_dataset = of_dataset.changed({"at_once": parsed.at_once})
         wanted = [cell for cell in _cells(of_dataset, parsed.sweep) if _is_wanted(cell, parsed)]
-        run_cells(wanted, of_dataset, Store(parsed.results), _data(parsed), parsed.device)
+        run_cells(wanted, of_dataset, Store(parsed.results), _data(parsed), parsed.device, parsed.processes)
 
 
 def _cells(of_dataset: Protocol, sweep: str | None) -> list[cells.Cell]:

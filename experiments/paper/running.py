@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +23,51 @@ from experiments.paper.store import Record, Store
 from labelsieve.errors import LabelsieveWarning
 
 
-def run_cells(cells: Sequence[Cell], protocol: Protocol, store: Store, data: Path, device: str) -> int:
-    """Run what the store does not have; returns how many runs that were. Each batch is stored as soon as it is done."""
+def run_cells(
+    cells: Sequence[Cell], protocol: Protocol, store: Store, data: Path, device: str, processes: int = 1
+) -> int:
+    """Run what the store does not have; returns how many runs that were. Each batch is stored as soon as it is done.
+
+    Several processes keep a GPU busy while others of them compute on the CPU."""
     chosen = Chosen(store, protocol)
     known = {record["key"] for record in store.read("runs", protocol.dataset)}
     missing = [cell for cell in cells if _key(cell, protocol, chosen) not in known]
     print(f"{protocol.title}: {len(cells) - len(missing)} of {len(cells)} runs are there", flush=True)
     done = 0
-    for batch in in_batches(missing, protocol.at_once):
-        started = time.perf_counter()
-        records = _run_batch(batch, protocol, chosen, load(protocol.dataset, data), device)
+    for batch, records, seconds in _performed(missing, protocol, chosen, data, device, processes):
         store.add("runs", protocol.dataset, records)
         done += len(batch)
         print(
             f"{protocol.title}: {done} of {len(missing)} runs done, the last {len(batch)} in "
-            f"{time.perf_counter() - started:.0f} s ({_in_words(batch)})",
+            f"{seconds:.0f} s ({_in_words(batch)})",
             flush=True,
         )
     return done
+
+
+Performed = tuple[Sequence[Cell], list[Record], float]
+"""A batch, its results, and how many seconds it took."""
+
+
+def _performed(
+    cells: list[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str, processes: int
+) -> Iterator[Performed]:
+    """Batches as they come to their end."""
+    batches = list(in_batches(cells, protocol.at_once))
+    perform = partial(_perform, protocol=protocol, chosen=chosen, data=data, device=device)
+    if processes == 1:
+        yield from map(perform, batches)
+        return
+    # Spawned, since a GPU that was used before cannot be used after a fork.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(perform, batch) for batch in batches]):
+            yield future.result()
+
+
+def _perform(batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str) -> Performed:
+    started = time.perf_counter()
+    records = _run_batch(batch, protocol, chosen, load(protocol.dataset, data), device)
+    return batch, records, time.perf_counter() - started
 
 
 def _key(cell: Cell, protocol: Protocol, chosen: Chosen) -> str:

@@ -115,9 +115,23 @@ def test_every_combination_and_every_sweep(data: Path, tmp_path: Path) -> None:
     assert '{"validation": 100, "train_budget": 60}' in used
 
 
+def test_in_several_processes_the_same_numbers(data: Path, tmp_path: Path) -> None:
+    of_dataset = small("newsgroups20").changed({"at_once": 2})
+    store = searched(of_dataset, data, tmp_path, ["vanilla"], ["softmax", "temperature"])
+    wanted = cells.of_choice(["paper"], ["vanilla"], ["softmax", "temperature"], [0, 1])
+    found = []
+    for processes in (1, 2):
+        own = Store(tmp_path / str(processes))
+        own.gather(store)
+        assert run_cells(wanted, of_dataset, own, data, "cpu", processes) == 4
+        measured = own.read("runs", "newsgroups20")
+        found.append(sorted((r["key"], r["machine_labels"], r["wrong"], r["human_labels"]) for r in measured))
+    assert found[0] == found[1]
+
+
 def test_same_seed_same_numbers_other_seed_others(data: Path, tmp_path: Path) -> None:
     of_dataset = small("newsgroups20")
-    store = searched(of_dataset, data, tmp_path, ["vanilla"], ["temperature"])
+    store = searched(of_dataset, data, tmp_path, ["vanilla"], ["softmax", "temperature"])
     wanted = cells.of_choice(["paper"], ["vanilla"], ["temperature"], [0, 1])
     again = Store(tmp_path / "again")
     again.gather(store)
