@@ -48,9 +48,12 @@ class Dataset:
     aim: float | None = None
 
     def has(self, variant: str) -> bool:
-        """Not those that only differ by a better network, where there is none."""
+        """Not those that only differ by a better network, where there is none, or that are for rows of numbers."""
         wanted = variants()[variant]
-        return bool(self.better_network) or "better_network" not in wanted or "semi_supervised" in wanted
+        is_for_this = "classifier" not in wanted or self.classifier == "embedding"
+        return is_for_this and (
+            bool(self.better_network) or "better_network" not in wanted or "semi_supervised" in wanted
+        )
 
 
 def settings() -> dict[str, Any]:

@@ -58,10 +58,15 @@ def _performed(
     if processes == 1:
         yield from map(perform, batches)
         return
+    failed: BaseException | None = None
     # Spawned, since a GPU that was used before cannot be used after a fork.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(perform, batch) for batch in batches]):
-            yield future.result()
+            if future.exception() is None:
+                yield future.result()
+            failed = failed or future.exception()
+    if failed is not None:  # only now: what the others have found is kept
+        raise failed
 
 
 def _perform(batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str) -> Performed:

@@ -23,6 +23,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "linear": "labelsieve.classifiers.presets:linear",
         "logistic": "labelsieve.classifiers.presets:logistic",
         "embedding": "labelsieve.classifiers.presets:embedding",
+        "features": "labelsieve.classifiers.presets:features",
     },
     "training": {
         "vanilla": "labelsieve.classifiers.training.vanilla:Vanilla",

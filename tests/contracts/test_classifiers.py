@@ -123,6 +123,11 @@ class TestEmbedding(ClassifierContract):
         return quick_classifier("embedding")
 
 
+class TestFeatures(ClassifierContract):
+    def make(self):
+        return quick_classifier("features")
+
+
 class TestSemiSupervisedEmbedding(ClassifierContract):
     def make(self):
         return quick_classifier("embedding").with_training(quick_training("semi-supervised"))
@@ -165,6 +170,7 @@ def test_every_registered_classifier_has_a_contract():
         "mlp",
         "mlp-wide",
         "linear",
+        "features",
         "logistic",
         "embedding",
     }

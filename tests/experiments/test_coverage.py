@@ -41,14 +41,14 @@ def test_a_better_network_is_not_run_where_there_is_none(tmp_path: Path) -> None
     assert not Store(tmp_path).read("runs", "newsgroups20")
 
 
-@pytest.mark.parametrize("variant", running.variants())
-def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
+def small_points(n: int, seed: int) -> Points:
+    rng = np.random.default_rng([n, seed])
+    y = rng.integers(3, size=n)
+    return Points(np.eye(3, 8)[y] * 3 + rng.normal(size=(n, 8)), y)
 
-    def points(n: int) -> Points:
-        y = rng.integers(3, size=n)
-        return Points(np.eye(3, 8)[y] * 3 + rng.normal(size=(n, 8)), y)
 
+@pytest.fixture
+def small_dataset(monkeypatch: pytest.MonkeyPatch) -> running.Dataset:
     small = protocol("newsgroups20").changed({"train_budget": 120})
     dataset = replace(
         running.datasets()["newsgroups20"],
@@ -57,7 +57,14 @@ def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch:
     )
     monkeypatch.setattr(running, "protocol", lambda _: small)
     monkeypatch.setattr(running, "datasets", lambda: {"newsgroups20": dataset})
-    monkeypatch.setattr(running, "_divided", lambda *_: Division(points(1500), points(400)))
+    monkeypatch.setattr(
+        running, "_divided", lambda *given: Division(small_points(1500, given[-1]), small_points(400, given[-1]))
+    )
+    return dataset
+
+
+@pytest.mark.parametrize("variant", running.variants())
+def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, small_dataset: running.Dataset) -> None:
     store = Store(tmp_path)
     for _ in range(2):  # the second time there is nothing left to do
         running.run(["newsgroups20"], [variant], [0], store, tmp_path, "cpu")
@@ -66,5 +73,25 @@ def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, monkeypatch:
     assert record["error"] <= 0.05
     assert len(record["risk_curve"]) == 100
     assert record["risk_curve"][-1] == pytest.approx(1 - record["right"], abs=1e-4)
-    cell = document._section(dataset, store).cells[variant]
+    cell = document._section(small_dataset, store).cells[variant]
     assert cell.coverage == record["coverage"]
+
+
+def test_seeds_side_by_side_are_as_each_alone(tmp_path: Path, small_dataset: running.Dataset) -> None:
+    """Also where one of them has its result already."""
+    together, alone = Store(tmp_path / "together"), Store(tmp_path / "alone")
+    chosen = ["softmax", "auto"]
+    running.run(["newsgroups20"], ["softmax"], [0], together, tmp_path, "cpu")
+    running.run(["newsgroups20"], chosen, [0, 1], together, tmp_path, "cpu")
+    for seed in (0, 1):
+        running.run(["newsgroups20"], chosen, [seed], alone, tmp_path, "cpu")
+    of_both = [
+        {
+            (r["variant"], r["seed"]): (r["key"], r["machine_labels"], r["wrong"])
+            for r in store.read("runs", "newsgroups20")
+        }
+        for store in (together, alone)
+    ]
+    assert len(of_both[0]) == 4
+    assert of_both[0] == of_both[1]
+    assert of_both[0]["auto", 0] != of_both[0]["auto", 1]

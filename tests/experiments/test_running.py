@@ -129,6 +129,16 @@ def test_in_several_processes_the_same_numbers(data: Path, tmp_path: Path) -> No
     assert found[0] == found[1]
 
 
+def test_a_batch_that_fails_takes_no_other_along(data: Path, tmp_path: Path) -> None:
+    of_dataset = small("newsgroups20").changed({"at_once": 1})
+    store = searched(of_dataset, data, tmp_path, ["vanilla"], ["softmax"])
+    wanted = cells.of_choice(["paper"], ["vanilla"], ["softmax"], [0, 1])
+    too_many = replace(wanted[0], changes=(("validation", 10_000),))
+    with pytest.raises(ConfigurationError, match="10,000 validation points"):
+        run_cells([too_many, *wanted], of_dataset, store, data, "cpu", processes=2)
+    assert sorted(record["seed"] for record in store.read("runs", "newsgroups20")) == [0, 1]
+
+
 def test_same_seed_same_numbers_other_seed_others(data: Path, tmp_path: Path) -> None:
     of_dataset = small("newsgroups20")
     store = searched(of_dataset, data, tmp_path, ["vanilla"], ["softmax", "temperature"])

@@ -132,3 +132,11 @@ def test_the_tables_of_performance_are_those_of_the_history():
 
     text = DOCUMENT.read_text(encoding="utf-8")
     assert document(text, tables()) == text
+
+
+def test_the_whole_runs_of_guarantees_are_those_that_were_measured():
+    from benchmarks.document import document
+    from benchmarks.guarantees import DOCUMENT, RESULTS, table
+
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert document(text, {"whole runs": table(json.loads(RESULTS.read_text(encoding="utf-8")))}) == text

@@ -574,6 +574,29 @@ class TestCareForAnswers:
         state = json.loads((folder / "report" / "audit.json").read_text(encoding="utf-8"))
         assert len(state["answers"]) == 12
 
+    def test_texts_of_any_kind_are_audited(self, tmp_path: Path, posts: Path) -> None:
+        """Line ends of all sorts, what looks like a formula, and letters of other languages."""
+        odd = tmp_path / "odd.csv"
+        table = pd.read_csv(posts, dtype=str)
+        table["body"] = ['=1+1\ré,\r\nñ "' + text for text in table["body"]]
+        table.to_csv(odd, index=False)
+        folder = made(tmp_path / "project", odd)
+        assert main(["run", str(folder), "--simulate", "topic"]) == 0
+        assert main(["audit", str(folder), "--batch", "6"]) == 1
+        path = folder / "report" / "audit-questions.csv"
+        questions = pd.read_csv(path, dtype=str, keep_default_na=False)
+        assert questions["content"].str.startswith("'=1+1").all()
+        questions["answer"] = questions["machine_label"]
+        questions.to_csv(path, index=False, lineterminator="\r\n")
+        assert main(["audit", str(folder), "--answers", str(path), "--batch", "6"]) == 1
+        assert len(json.loads((folder / "report" / "audit.json").read_text(encoding="utf-8"))["answers"]) == 6
+
+    def test_what_only_lies_in_a_project_is_not_taken_for_its_report(self, tmp_path: Path, posts: Path) -> None:
+        folder = made(tmp_path / "project", posts)
+        assert main(["demo", "--out", str(folder / "elsewhere")]) == 0
+        assert main(["audit", str(folder / "elsewhere"), "--batch", "5"]) == 1
+        assert list(pd.read_csv(folder / "elsewhere" / "audit-questions.csv")) == ["id", "machine_label", "answer"]
+
     @pytest.mark.parametrize("classes", ["a,b,", "a", "a,a", "a,\x7fb"])
     def test_classes_that_cannot_work(
         self, tmp_path: Path, posts: Path, classes: str, capsys: pytest.CaptureFixture[str]

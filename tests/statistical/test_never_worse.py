@@ -64,6 +64,15 @@ def test_not_worse_than_plain_training(world, train_budget, validation_budget):
     assert_not_worse(world, train_budget, validation_budget, {"training": ("vanilla", "auto")}, PAIRS)
 
 
+@pytest.mark.parametrize(
+    ("world", "train_budget", "validation_budget"),
+    [(digits, 150, 300), (many_small_classes, 180, 180), (one_in_fifty, 400, 300), (useless_features, 150, 300)],
+)
+def test_not_worse_than_scaled_features(world, train_budget, validation_budget):
+    """Whether to scale features is chosen by training labels."""
+    assert_not_worse(world, train_budget, validation_budget, {"classifier": ("logistic", "auto")}, PAIRS)
+
+
 def assert_not_worse(world, train_budget, validation_budget, methods, pairs):
     """``methods``: a keyword of autolabel, and what is compared with what."""
     ((part, (plain, better)),) = methods.items()

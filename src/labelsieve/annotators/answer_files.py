@@ -46,16 +46,26 @@ def write_questions(
     """Write the columns id, content and label, the last to be filled in; ``annotator`` adds a column with that name.
 
     Ids are exact. A content that a spreadsheet would take for a formula gets an apostrophe before it, which is how one
-    types it there; contents are not read back. The byte order mark tells spreadsheets that this is UTF-8.
+    types it there; contents are not read back.
     """
     _classes_by_text(classes)
+    rest = [""] if annotator is None else ["", annotator]
+    header = ["id", "content", "label", *(["annotator"] if annotator is not None else [])]
+    rows = (
+        [str(id_), inert("" if pd.isna(content) else str(content)), *rest]
+        for id_, content in zip(questions["id"], questions["content"], strict=True)
+    )
+    write_atomically({path: for_spreadsheets(header, rows)})
+
+
+def for_spreadsheets(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """A CSV file as spreadsheets like it: the byte order mark tells them that this is UTF-8. With lines that end as
+    theirs do, any line end within a cell is quoted."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    rest = [""] if annotator is None else ["", annotator]
-    writer.writerow(["id", "content", "label", *(["annotator"] if annotator is not None else [])])
-    for id_, content in zip(questions["id"], questions["content"], strict=True):
-        writer.writerow([str(id_), inert("" if pd.isna(content) else str(content)), *rest])
-    write_atomically({path: _BYTE_ORDER_MARK + utf8(text.getvalue())})
+    writer.writerow(header)
+    writer.writerows(rows)
+    return _BYTE_ORDER_MARK + utf8(text.getvalue())
 
 
 def read_answers(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from labelsieve.annotators.answer_files import inert
+from labelsieve.annotators.answer_files import for_spreadsheets, inert
 from labelsieve.audit.folder import FolderAudit
-from labelsieve.audit.labels import csv_bytes, read_table
+from labelsieve.audit.labels import read_table
 from labelsieve.errors import DataError
 from labelsieve.types import Label
 from labelsieve.writing import write_atomically
@@ -39,7 +39,7 @@ def ask_in_file(state: FolderAudit, batch_size: int, contents_of: ContentsOf | N
         questions.insert(1, "content", [inert(content) for content in contents_of(ids)])
     state = replace(state, asked=max(state.asked, 1 + max(places[id_] for id_ in ids)))
     state.save()  # first, so that no answer can come for a question that is not known
-    write_atomically({path: csv_bytes(questions)})
+    write_atomically({path: for_spreadsheets([*questions.columns], questions.astype(str).to_numpy().tolist())})
     return state, len(ids)
 
 

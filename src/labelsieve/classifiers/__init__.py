@@ -8,6 +8,7 @@ from typing import Any
 from labelsieve.classifiers.base import Classifier
 
 _LAZY = {
+    "BestOf": "labelsieve.classifiers.best_of",
     "TorchClassifier": "labelsieve.classifiers.torch_classifier",
     "SklearnClassifier": "labelsieve.classifiers.sklearn_classifier",
     "LeNet5": "labelsieve.classifiers.networks",
@@ -16,7 +17,7 @@ _LAZY = {
     "MLP": "labelsieve.classifiers.networks",
 }
 
-__all__ = ["MLP", "Classifier", "LeNet5", "ResNet", "SimpleCNN", "SklearnClassifier", "TorchClassifier"]
+__all__ = ["MLP", "BestOf", "Classifier", "LeNet5", "ResNet", "SimpleCNN", "SklearnClassifier", "TorchClassifier"]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,8 +23,8 @@ NetworkFactory = Callable[[tuple[int, ...], int], nn.Module]
 What a factory may say of the modules it builds. ``recordable``: each call does the same operations on tensors that
 stay in place and never waits for the GPU, which can then record a step and replay it. ``stackable``: there is no random
 or running state either (no dropout, no batch norm), and many can be trained at once. ``takes_turns``: each with
-weights of its own all the same, since large convolutions of many networks are slower as one; a GPU does those of
-several side by side."""
+weights of its own all the same, since large convolutions of many networks are slower as one, unless there are kernels
+for them (``stacked_cnn.py``); a GPU does those of several side by side."""
 
 
 class BodyAndHead(nn.Module):

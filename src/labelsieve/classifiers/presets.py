@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
+from labelsieve.classifiers.best_of import BestOf
 from labelsieve.classifiers.sklearn_classifier import SklearnClassifier
 
 if TYPE_CHECKING:
@@ -85,3 +86,8 @@ def embedding() -> SklearnClassifier:
     matter, and scaling each column would make all alike."""
     head = make_pipeline(Normalizer(), LogisticRegression(C=10.0, max_iter=1000))
     return SklearnClassifier(head, scale_inputs=False)
+
+
+def features() -> BestOf:
+    """For rows of numbers of which nobody knows whether they are a table or embeddings."""
+    return BestOf([logistic(), embedding()])

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import joblib
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
 from labelsieve.classifiers.known_neighbours import Neighbourhoods
 from labelsieve.classifiers.label_spreading import MOST_UNLABELLED, LabelSpreading
+from labelsieve.classifiers.left_out import left_out_in_turn
 from labelsieve.classifiers.scaling import InputScaler
 from labelsieve.errors import ConfigurationError
 from labelsieve.expectation import area_under_risk
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from labelsieve.classifiers.training.semi_supervised import SemiSupervised
 
 _SMALLEST_PROBABILITY = 1e-12
-_PARTS, _FEWEST_CHECKED = 3, 20
-"""Training points are left out by parts, to see whether spreading helps; fewer than these, or than one of each class in
-every part, cannot tell."""
-_SCIKIT_LEARN = ("logistic", "embedding")
+_SCIKIT_LEARN = ("logistic", "embedding", "features")
 """Names of classifiers that are estimators of scikit-learn."""
 
 
@@ -126,10 +123,8 @@ class SklearnClassifier(Classifier):
         seen it gets right. Where neighbours are seldom of one class, they do not."""
         if self._spreads is not None:
             return self._spreads
-        if len(y) < max(_FEWEST_CHECKED, _PARTS * self.width_):
-            return True
-        parts = list(KFold(_PARTS, shuffle=True, random_state=seed).split(y))
-        if any(len(np.unique(y[seen])) < 2 for seen, _ in parts):
+        parts = left_out_in_turn(y, self.width_, seed)
+        if not parts:
             return True
         alone, joined = np.empty((2, len(y), self.width_))
         for seen, unseen in parts:

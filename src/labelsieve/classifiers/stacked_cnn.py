@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
 from collections.abc import Sequence
 
 import torch
@@ -10,14 +12,23 @@ from torch import nn
 from torch.nn import functional
 
 _FEWEST_CHANNELS = 16
-"""What the products of matrices on a GPU take at least; images are padded to it."""
+"""What the products of matrices on a GPU take at least; images are padded to it, or to the next power of 2."""
+_OLDEST_GPU = (8, 0)
 
 
 def convolutions_stack(device: torch.device, precision: str, point_shape: Sequence[int]) -> bool:
-    """Whether the convolutions of many networks on images (h, w[, c]) can be one: on a GPU, in bf16, where Triton is
-    there and the images can be halved three times."""
+    """Whether the convolutions of many networks on images (h, w[, c]) can be one: on a GPU, in bf16, where Triton can
+    compile and the images can be halved three times."""
     halves = len(point_shape) > 1 and point_shape[0] % 8 == 0 and point_shape[1] % 8 == 0
-    return device.type == "cuda" and precision == "bf16" and halves and importlib.util.find_spec("triton") is not None
+    return device.type == "cuda" and precision == "bf16" and halves and _triton_compiles(device)
+
+
+def _triton_compiles(device: torch.device) -> bool:
+    """It needs a GPU that knows bf16, and a C compiler for what launches its kernels."""
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    if importlib.util.find_spec("triton") is None or not compiler:
+        return False
+    return torch.cuda.get_device_capability(device) >= _OLDEST_GPU
 
 
 class StackedCNN:
@@ -68,9 +79,10 @@ def _layers(module: nn.Module) -> list[nn.Conv2d | nn.Linear]:
 
 
 def _padded(values: torch.Tensor, dims_after: int) -> torch.Tensor:
-    """Channels up to the fewest that are possible; so many dimensions come after theirs."""
+    """Channels up to a number that is possible; so many dimensions come after theirs."""
     channels = values.shape[values.ndim - 1 - dims_after]
-    return functional.pad(values, (*[0, 0] * dims_after, 0, max(0, _FEWEST_CHANNELS - channels)))
+    possible = max(_FEWEST_CHANNELS, 1 << (channels - 1).bit_length())
+    return functional.pad(values, (*[0, 0] * dims_after, 0, possible - channels))
 
 
 def _as_matrix(weight: torch.Tensor) -> torch.Tensor:

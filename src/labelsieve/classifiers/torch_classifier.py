@@ -207,7 +207,7 @@ class TorchClassifier(Classifier):
 
     def _stacks_convolutions(self, point_shape: tuple[int, ...]) -> bool:
         device = resolve_device(self.device)
-        return isinstance(self.network, SimpleCNN) and convolutions_stack(device, self.precision, point_shape)
+        return type(self.network) is SimpleCNN and convolutions_stack(device, self.precision, point_shape)
 
     def _stackable(self) -> bool:
         """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one."""

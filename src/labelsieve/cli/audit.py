@@ -114,12 +114,14 @@ def _ask(state: FolderAudit, batch: int, folder: Path) -> None:
 
 
 def _project_of(folder: Path) -> AbstractContextManager[Project | None]:
-    """The project whose labels are audited, which knows what its items are; None for other folders."""
+    """The project whose report is audited, which knows what its items are; None for other folders."""
     from labelsieve.project import Project
     from labelsieve.project.making import CONFIG_FILE
+    from labelsieve.project.project import REPORT_FOLDER
 
-    found = next((place for place in (folder, folder.absolute().parent) if (place / CONFIG_FILE).is_file()), None)
-    return nullcontext() if found is None else Project(found)
+    report = _output_folder(folder).absolute()
+    is_of_project = report.name == REPORT_FOLDER and (report.parent / CONFIG_FILE).is_file()
+    return Project(report.parent) if is_of_project else nullcontext()
 
 
 def _simulated(text: str) -> Callable[[Array], dict[str, str]]:

@@ -70,6 +70,8 @@ def _same_method(one: Any, other: Any) -> bool:
         return True
     if type(one) is not type(other):
         return False
+    if isinstance(one, list | tuple):  # steps of a pipeline, candidates to choose from
+        return len(one) == len(other) and all(map(_same_method, one, other))
     if not isinstance(one, BaseEstimator):
         try:
             return bool(one == other)

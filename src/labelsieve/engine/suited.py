@@ -16,7 +16,8 @@ _LOOKED_AT = 100
 
 
 def classifier_suited_to(pool: Pool, device: str) -> str:
-    """Networks for images large enough to have something to convolve, logistic regression for the rest."""
+    """Networks for images large enough to have something to convolve, logistic regression for the rest: on rows of
+    unit length for what looks like embeddings, on these or on scaled features, whichever does better, for all else."""
     shape = pool.point_shape
     if len(shape) == 3 and shape[0] in (1, 3) and min(shape[1:]) >= _SMALLEST_IMAGE:
         raise ConfigurationError(
@@ -26,7 +27,7 @@ def classifier_suited_to(pool: Pool, device: str) -> str:
     if len(shape) > 1 and min(shape[:2]) >= _SMALLEST_IMAGE:
         is_grey = len(shape) == 2 or shape[2] == 1
         return "resnet" if is_grey or _has_gpu(device) else "cnn"
-    return "embedding" if _has_unit_length(pool) else "logistic"
+    return "embedding" if _has_unit_length(pool) else "features"
 
 
 def training_suited_to(classifier: Any, n_points: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import torch
 
@@ -59,6 +59,8 @@ def kernels(precision: str, device: torch.device) -> Iterator[None]:
         torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=allowed),
         # Without the cache, which would go on using the rounded weights of the first step.
         torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16", cache_enabled=False),
+        # Kernels that are not torch's own are launched on the current device.
+        torch.cuda.device(device) if device.type == "cuda" else nullcontext(),
     ):
         torch.backends.cuda.matmul.allow_tf32 = allowed
         try:

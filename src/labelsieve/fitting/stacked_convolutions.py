@@ -104,7 +104,7 @@ def _convolution_kernel(
 ):  # fmt: skip
     """``block_p`` pixels and ``block_k`` channels of the result of one member."""
     member = tl.program_id(2).to(tl.int64)
-    p = tl.program_id(0) * block_p + tl.arange(0, block_p)
+    p = tl.program_id(0).to(tl.int64) * block_p + tl.arange(0, block_p)
     ks = tl.program_id(1) * block_k + tl.arange(0, block_k)
     cs = tl.arange(0, block_c)
     row, column = (p // w) % h, p % w
@@ -150,7 +150,7 @@ def _weight_kernel(
     across: tl.constexpr = block_c < 64
     total = tl.zeros((block_k, block_c) if across else (block_c, block_k), dtype=tl.float32)
     for start in range(0, pixels_in_part, block_p):
-        p = part * pixels_in_part + start + tl.arange(0, block_p)
+        p = part.to(tl.int64) * pixels_in_part + start + tl.arange(0, block_p)
         row, column = (p // w) % h + down, p % w + right
         inside = (row >= 0) & (row < h) & (column >= 0) & (column < w) & (p < pixels)
         seen = tl.load(x + (p + down * w + right)[:, None] * c + cs[None, :], mask=inside[:, None], other=0.0)

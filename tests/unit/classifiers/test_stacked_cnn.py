@@ -59,9 +59,10 @@ def test_convolutions_and_their_gradients(convolutions, channels, maps, side, ha
     assert [relative(one, other) < 1e-6 for one, other in zip(found, expected, strict=True)] == [True] * 4
 
 
-@pytest.mark.parametrize("point_shape", [(8, 8, 3), (8, 16), (64, 8, 1)])
+@pytest.mark.parametrize("point_shape", [(8, 8, 3), (8, 16), (64, 8, 1), (8, 8, 20)])
 def test_networks_say_what_each_would_alone(convolutions, point_shape):
-    """Images that are padded, grey, and so high that their maps are averaged; gradients come back in each shape."""
+    """Images that are padded, grey, so high that their maps are averaged, or of many channels; gradients come back in
+    each shape."""
     torch.manual_seed(0)
     modules = [SimpleCNN()(point_shape, 4) for _ in range(2)]
     stack = StackedCNN(modules, CPU, torch.float32)
@@ -91,11 +92,22 @@ def test_networks_say_what_each_would_alone(convolutions, point_shape):
 
 def test_where_convolutions_are_one(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.setattr("torch.cuda.get_device_capability", lambda device: (9, 0))
+    monkeypatch.setenv("CC", "gcc")
     assert convolutions_stack(GPU, "bf16", (32, 32, 3))
     assert not convolutions_stack(CPU, "bf16", (32, 32, 3))
     assert not convolutions_stack(GPU, "full", (32, 32, 3))
     assert not convolutions_stack(GPU, "bf16", (28, 28))
+    monkeypatch.setattr("torch.cuda.get_device_capability", lambda device: (7, 5))
+    assert not convolutions_stack(GPU, "bf16", (32, 32, 3))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert not convolutions_stack(GPU, "bf16", (32, 32, 3))
+
+
+def test_without_a_compiler_convolutions_are_not_one(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     assert not convolutions_stack(GPU, "bf16", (32, 32, 3))
 
 

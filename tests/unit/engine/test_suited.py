@@ -17,11 +17,11 @@ UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
 @pytest.mark.parametrize(
     ("points", "expected"),
     [
-        (ROWS, "logistic"),
+        (ROWS, "features"),
         (UNIT, "embedding"),
         (UNIT.astype(np.float16), "embedding"),
-        (np.ones((50, 1)), "logistic"),
-        (np.zeros((5, 8, 8)), "logistic"),
+        (np.ones((50, 1)), "features"),
+        (np.zeros((5, 8, 8)), "features"),
         (np.zeros((5, 16, 16)), "resnet"),
         (np.zeros((5, 28, 28, 1)), "resnet"),
         (np.zeros((5, 32, 32, 3)), "cnn"),
@@ -47,6 +47,7 @@ def test_channels_first_are_refused():
         ("embedding", 5_000, "semi-supervised"),
         ("embedding", 1_000_000, "vanilla"),
         ("logistic", 5_000, "vanilla"),
+        ("features", 5_000, "vanilla"),
         ("resnet", 5_000, "vanilla"),
         (LogisticRegression(), 5_000, "vanilla"),
     ],
