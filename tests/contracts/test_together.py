@@ -183,6 +183,53 @@ def test_temperature_by_adam(stack_sizes):
         assert one.temperature_ == pytest.approx(other.temperature_, rel=1e-9)
 
 
+SIZES = (90, 65, 47, 90, 16)
+"""Batches of 16 leave single points, which join the batch before, and parts of batches; or are just one."""
+RATES = (0.01, 0.1, 0.01, 0.01, 0.1)
+
+
+@pytest.mark.parametrize("anchor", ["temperature", None])
+@pytest.mark.parametrize("per_class", [True, False])
+def test_colander_with_different_numbers_of_points(anchor, per_class, stack_sizes):
+    requests = [
+        FitConfidence(
+            Colander(
+                alpha=alpha, learning_rate=rate, anchor=anchor, per_class=per_class,
+                early_stopping=None, epochs=12, cosine_period=10, batch_size=16,
+            ),
+            *calibration(number, n),
+            seed=number,
+        )
+        for number, (n, alpha, rate) in enumerate(zip(SIZES, (1, 10, 10, 1, 10), RATES, strict=True))
+    ]  # fmt: skip
+    together = fit_together(requests)
+    assert stack_sizes == [len(SIZES)]
+    unseen, _ = calibration(99)
+    for one, other in zip(together, fits_alone(requests), strict=True):
+        np.testing.assert_allclose(one.score(unseen), other.score(unseen), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(one.thresholds_, other.thresholds_, rtol=1e-3, atol=1e-4)
+
+
+def test_colander_that_watches_every_epoch_is_stacked_with_as_many_points_only(stack_sizes):
+    fit_together([FitConfidence(Colander(epochs=3), *calibration(number, n), seed=0) for number, n in enumerate(SIZES)])
+    assert sorted(stack_sizes) == [1, 1, 1, 2]
+
+
+def test_temperature_with_different_numbers_of_points(stack_sizes):
+    requests = [
+        FitConfidence(
+            Temperature(solver="adam", learning_rate=rate, epochs=12, batch_size=16),
+            *calibration(number, n),
+            seed=number,
+        )
+        for number, (n, rate) in enumerate(zip(SIZES, RATES, strict=True))
+    ]
+    together = fit_together(requests)
+    assert stack_sizes == [len(SIZES)]
+    for one, other in zip(together, fits_alone(requests), strict=True):
+        assert one.temperature_ == pytest.approx(other.temperature_, rel=1e-5)
+
+
 def test_a_member_with_nothing_to_learn_from_falls_back_and_leaves_the_others_alone():
     (outputs, y), (sure, _) = calibration(0), calibration(1)
     requests = [

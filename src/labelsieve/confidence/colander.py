@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from labelsieve.fitting.devices import kernels, members_that_pay, own_randomness
 from labelsieve.fitting.early_stopping import BestEpoch
 from labelsieve.fitting.loop import descend
 from labelsieve.fitting.members import OptimiserSettings, neighbours_first, recordable_rates, set_gradients
+from labelsieve.fitting.paces import descend_at_own_pace
 from labelsieve.fitting.turns import take_turns
 from labelsieve.types import Floats, Ints, Outputs
 
@@ -117,7 +118,9 @@ class Colander(ConfidenceFunction):
 
     def stack_key(self, outputs: Outputs) -> Hashable:
         shared = {name: value for name, value in self.get_params().items() if name not in _PER_MEMBER}
-        return (type(self), outputs.logits.shape, outputs.features.shape, *shared.items())
+        # Where all have to be at the end of an epoch together, all have as many points.
+        together = len(outputs) if self.batch_size is None or self.early_stopping is not None else None
+        return (type(self), together, outputs.logits.shape[1], outputs.features.shape[1], *shared.items())
 
     def members_at_once(self, outputs: Outputs) -> int:
         width = self._width(outputs)
@@ -147,7 +150,7 @@ class Colander(ConfidenceFunction):
         data = StackedPoints(list(prepared.values()), sources, device, copy=first.batch_size is None)
         objective = Objective(members, data, n_classes, device)
         best = BestEpoch(objective.weights, first.patience)
-        n_learning = len(next(iter(prepared.values())).learning)
+        n_learning = [len(prepared[keys[source]].learning) for source in sources]
         optimiser = torch.optim.Adam(objective.parameter_groups(settings), fused=True, capturable=device.type == "cuda")
         if device.type == "cuda":
             recordable_rates(optimiser, device)
@@ -158,18 +161,28 @@ class Colander(ConfidenceFunction):
             with torch.no_grad():
                 return best.go_on(objective.losses(data.watching))
 
-        descent = descend(
-            lambda rows: set_gradients(optimiser, objective.gradients(data.learning.gather(1, rows))),
-            optimiser,
-            n_learning,
-            epochs=first.epochs,
-            batch_size=first.batch_size,
-            cosine_period=first.cosine_period or first.epochs,
-            seeds=[member.random_state or 0 for member in members],
-            device=device,
-            after_epoch=after_epoch,
-            repeats_exactly=True,
-        )
+        def gradients(positions: torch.Tensor) -> None:
+            set_gradients(optimiser, objective.gradients(data.learning(positions)))
+
+        schedule: dict[str, Any] = {
+            "epochs": first.epochs,
+            "cosine_period": first.cosine_period or first.epochs,
+            "seeds": [member.random_state or 0 for member in members],
+            "device": device,
+        }
+        if data.uneven:
+            assert first.batch_size is not None
+            descent = descend_at_own_pace(gradients, optimiser, n_learning, batch_size=first.batch_size, **schedule)
+        else:
+            descent = descend(
+                gradients,
+                optimiser,
+                n_learning[0],
+                batch_size=first.batch_size,
+                after_epoch=after_epoch,
+                repeats_exactly=True,
+                **schedule,
+            )
         with kernels(first.precision, device):
             take_turns([descent], device)
         best.restore()

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
 from labelsieve.fitting.members import OptimiserSettings, StackedModules, parameter_groups
+from labelsieve.fitting.paces import NOBODY
 from labelsieve.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Points:
 
 
 class StackedPoints:
-    """The points of each member, on the device. Members may share points, which are then kept once.
+    """The points of each member, on the device. Members may share points, which are then kept once. Where some have
+    fewer than others (``uneven``), the rest is filled up.
 
     ``copy``: one copy per member after all, which costs memory and saves gathering them again at every full batch.
     """
@@ -45,17 +47,28 @@ class StackedPoints:
         self._source = torch.tensor(sources, device=device)
 
         def on_device(name: str) -> torch.Tensor:
-            return torch.from_numpy(np.stack([getattr(points, name) for points in sets])).to(device)
+            of_sets = [torch.from_numpy(getattr(points, name)) for points in sets]
+            return pad_sequence(of_sets, batch_first=True).to(device)
 
-        self.learning, self.watching = on_device("learning")[self._source], on_device("watching")[self._source]
+        sizes = torch.tensor([len(points.z) for points in sets], device=device)[self._source]
+        self.uneven = bool((sizes != sizes[0]).any())
+        self.present = torch.arange(int(sizes.max()), device=device) < sizes[:, None]
+        self._learning, self.watching = on_device("learning")[self._source], on_device("watching")[self._source]
         self.n_watching = self.watching.shape[1]
         self._values = [on_device(name) for name in ("z", "anchor", "predicted", "wrong")]
         if copy and len(sets) < len(sources):
             self._values = [values[self._source] for values in self._values]
             self._source = torch.arange(len(sources), device=device)
 
+    def learning(self, positions: torch.Tensor) -> torch.Tensor:
+        """The rows to learn from (m, b), counted by themselves, or ``NOBODY``."""
+        if not self.uneven:
+            return self._learning.gather(1, positions)
+        return self._learning.gather(1, positions.clamp(min=0)).where(positions != NOBODY, NOBODY)
+
     def at(self, rows: torch.Tensor) -> list[torch.Tensor]:
-        """z, anchor, predicted and wrong (m, b, ...) at rows (m, b)."""
+        """z, anchor, predicted and wrong (m, b, ...) at rows (m, b); any where there is ``NOBODY``."""
+        rows = rows.clamp(min=0) if self.uneven else rows
         return [values[self._source[:, None], rows] for values in self._values]
 
     def everything(self) -> list[torch.Tensor]:
@@ -84,14 +97,20 @@ class Objective:
         confidence = confidence_in_predicted(anchor, self._networks(z), predicted, self._anchored)
         thresholds = self._thresholds
         margins = confidence - (thresholds.gather(1, predicted) if self._per_class else thresholds)
-        coverage = surrogate_coverage(margins, self._alpha)
+        more: float | torch.Tensor = 1.0
+        if self._points.uneven:  # nobody passes no threshold, and counts for nothing
+            present = rows != NOBODY
+            margins = margins.where(present, -torch.inf)
+            more = rows.shape[1] / present.sum(dim=1)
+        coverage = more * surrogate_coverage(margins, self._alpha)
         return -coverage + self._penalty * surrogate_error(margins, wrong, self._alpha)
 
     def parameter_groups(self, settings: Sequence[OptimiserSettings]) -> list[dict[str, Any]]:
         """Networks with their weight decay, thresholds without."""
         of_thresholds = [OptimiserSettings(wanted.learning_rate, weight_decay=0.0) for wanted in settings]
-        networks = parameter_groups(self._networks.weights, settings)
-        return networks + parameter_groups([self._thresholds], of_thresholds, position=len(self._networks.weights))
+        apart, after_networks = self._points.uneven, len(self._networks.weights)
+        networks = parameter_groups(self._networks.weights, settings, apart=apart)
+        return networks + parameter_groups([self._thresholds], of_thresholds, after_networks, apart)
 
     def gradients(self, rows: torch.Tensor) -> list[torch.Tensor]:
         """Of all weights, at the points of these rows."""
@@ -109,7 +128,7 @@ class Objective:
         """Inside the range of the first scores: a threshold that nothing, or everything, exceeds has no gradient."""
         z, anchor, predicted, _ = self._points.everything()
         scores = confidence_in_predicted(anchor, self._networks(z), predicted, self._anchored)
-        first = torch.quantile(scores, _FIRST_THRESHOLD_QUANTILE, dim=1)
+        first = torch.nanquantile(scores.where(self._points.present, torch.nan), _FIRST_THRESHOLD_QUANTILE, dim=1)
         return first[:, None].repeat(1, n_classes if self._per_class else 1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize
@@ -15,6 +15,9 @@ from labelsieve.types import Floats, Ints, Outputs
 
 _LOG_RANGE = (-7.0, 7.0)
 """Where log(1 / temperature) is looked for: temperatures from about 0.001 to 1,100."""
+
+_IGNORED = -100
+"""What stands for the label of nobody."""
 
 
 class Temperature(ConfidenceFunction):
@@ -57,7 +60,7 @@ class Temperature(ConfidenceFunction):
         return softmax_of_predicted(outputs.logits.astype(np.float64) / self.temperature_, outputs)
 
     def stack_key(self, outputs: Outputs) -> Hashable:
-        by_adam = (type(self), self.solver, outputs.logits.shape, self.epochs, self.batch_size, self.device)
+        by_adam = (type(self), self.solver, outputs.logits.shape[1], self.epochs, self.batch_size, self.device)
         return by_adam if self.solver == "adam" else None
 
     def members_at_once(self, outputs: Outputs) -> int:
@@ -69,39 +72,50 @@ class Temperature(ConfidenceFunction):
     def _fit_stack(cls, members: Sequence[Temperature], outputs: Sequence[Outputs], ys: Sequence[Ints]) -> None:
         import torch
         from torch.nn import functional
+        from torch.nn.utils.rnn import pad_sequence
 
         from labelsieve.fitting.devices import resolve_device
         from labelsieve.fitting.loop import descend
         from labelsieve.fitting.members import OptimiserSettings, parameter_groups, recordable_rates, set_gradients
+        from labelsieve.fitting.paces import NOBODY, descend_at_own_pace
         from labelsieve.fitting.turns import take_turns
 
         first, device = members[0], resolve_device(members[0].device)
-        logits = torch.from_numpy(np.stack([said.logits for said in outputs]).astype(np.float64)).to(device)
-        labels, which = torch.from_numpy(np.stack(ys)).to(device), torch.arange(len(members), device=device)[:, None]
+        n_points = [len(y) for y in ys]
+        uneven = len(set(n_points)) > 1
+        logits = pad_sequence([torch.from_numpy(said.logits).double() for said in outputs], batch_first=True).to(device)
+        labels = pad_sequence([torch.from_numpy(y) for y in ys], batch_first=True).to(device)
+        which = torch.arange(len(members), device=device)[:, None]
         temperatures = torch.ones(len(members), 1, dtype=torch.float64, device=device, requires_grad=True)
         settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]
         on_gpu = device.type == "cuda"
-        optimiser = torch.optim.Adam(parameter_groups([temperatures], settings), fused=True, capturable=on_gpu)
+        groups = parameter_groups([temperatures], settings, apart=uneven)
+        optimiser = torch.optim.Adam(groups, fused=True, capturable=on_gpu)
         if on_gpu:
             recordable_rates(optimiser, device)
 
         def gradients(rows: torch.Tensor) -> None:
-            scaled = logits[which, rows] / temperatures[:, :, None]
-            losses = functional.cross_entropy(scaled.flatten(0, 1), labels[which, rows].flatten(), reduction="none")
-            set_gradients(optimiser, torch.autograd.grad(losses.view(rows.shape).mean(dim=1).sum(), [temperatures]))
+            scaled = logits[which, rows.clamp(min=0)] / temperatures[:, :, None]
+            truth = torch.where(rows == NOBODY, _IGNORED, labels[which, rows.clamp(min=0)])
+            losses = functional.cross_entropy(
+                scaled.flatten(0, 1), truth.flatten(), reduction="none", ignore_index=_IGNORED
+            )
+            means = losses.view(rows.shape).sum(dim=1) / (rows != NOBODY).sum(dim=1)
+            set_gradients(optimiser, torch.autograd.grad(means.sum(), [temperatures]))
 
-        descent = descend(
-            gradients,
-            optimiser,
-            logits.shape[1],
-            epochs=first.epochs,
-            batch_size=first.batch_size,
-            cosine_period=100,
-            seeds=[member.random_state or 0 for member in members],
-            device=device,
-            after_epoch=lambda _done: True,
-            repeats_exactly=True,
-        )
+        schedule: dict[str, Any] = {
+            "epochs": first.epochs,
+            "batch_size": first.batch_size,
+            "cosine_period": 100,
+            "seeds": [member.random_state or 0 for member in members],
+            "device": device,
+        }
+        if uneven:
+            descent = descend_at_own_pace(gradients, optimiser, n_points, **schedule)
+        else:
+            descent = descend(
+                gradients, optimiser, n_points[0], after_epoch=lambda _done: True, repeats_exactly=True, **schedule
+            )
         take_turns([descent], device)
         for member, temperature in zip(members, temperatures.tolist(), strict=True):
             member.temperature_ = max(temperature[0], float(np.exp(-_LOG_RANGE[1])))

@@ -48,7 +48,7 @@ def descend(
     shuffles = [torch.Generator().manual_seed(seed) for seed in seeds]
     everything = torch.arange(n_points).repeat(len(seeds), 1).to(device)
     for epoch in range(epochs):
-        _set_rates(optimiser, first_rates, 0.5 * (1 + math.cos(math.pi * epoch / cosine_period)))
+        _set_rates(optimiser, first_rates, cosine_share(epoch, cosine_period))
         if batch_size is None:
             step(everything)
             yield
@@ -60,6 +60,11 @@ def descend(
                 yield
         if not after_epoch(epoch + 1):
             break
+
+
+def cosine_share(epoch: int, period: int) -> float:
+    """What is left of the learning rate after so many epochs: half a cosine over the period."""
+    return 0.5 * (1 + math.cos(math.pi * epoch / period))
 
 
 def _set_rates(optimiser: torch.optim.Optimizer, first: Sequence[float], share: float) -> None:
