@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
 from collections.abc import Sequence
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+from labelsieve.fitting.devices import triton_compiles
+
 _FEWEST_CHANNELS = 16
 """What the products of matrices on a GPU take at least; images are padded to it, or to the next power of 2."""
-_OLDEST_GPU = (8, 0)
 
 
 def convolutions_stack(device: torch.device, precision: str, point_shape: Sequence[int]) -> bool:
     """Whether the convolutions of many networks on images (h, w[, c]) can be one: on a GPU, in bf16, where Triton can
     compile and the images can be halved three times."""
     halves = len(point_shape) > 1 and point_shape[0] % 8 == 0 and point_shape[1] % 8 == 0
-    return device.type == "cuda" and precision == "bf16" and halves and _triton_compiles(device)
-
-
-def _triton_compiles(device: torch.device) -> bool:
-    """It needs a GPU that knows bf16, and a C compiler for what launches its kernels."""
-    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    if importlib.util.find_spec("triton") is None or not compiler:
-        return False
-    return torch.cuda.get_device_capability(device) >= _OLDEST_GPU
+    return device.type == "cuda" and precision == "bf16" and halves and triton_compiles(device)
 
 
 class StackedCNN:

@@ -151,9 +151,6 @@ class Colander(ConfidenceFunction):
         objective = Objective(members, data, n_classes, device)
         best = BestEpoch(objective.weights, first.patience)
         n_learning = [len(prepared[keys[source]].learning) for source in sources]
-        optimiser = torch.optim.Adam(objective.parameter_groups(settings), fused=True, capturable=device.type == "cuda")
-        if device.type == "cuda":
-            recordable_rates(optimiser, device)
 
         def after_epoch(_done: int) -> bool:
             if not data.n_watching:
@@ -161,8 +158,8 @@ class Colander(ConfidenceFunction):
             with torch.no_grad():
                 return best.go_on(objective.losses(data.watching))
 
-        def gradients(positions: torch.Tensor) -> None:
-            set_gradients(optimiser, objective.gradients(data.learning(positions)))
+        def gradients(positions: torch.Tensor) -> list[torch.Tensor]:
+            return objective.gradients(data.learning(positions))
 
         schedule: dict[str, Any] = {
             "epochs": first.epochs,
@@ -172,10 +169,17 @@ class Colander(ConfidenceFunction):
         }
         if data.uneven:
             assert first.batch_size is not None
-            descent = descend_at_own_pace(gradients, optimiser, n_learning, batch_size=first.batch_size, **schedule)
+            descent = descend_at_own_pace(
+                gradients, objective.weights, objective.settings(settings), n_learning,
+                batch_size=first.batch_size, **schedule,
+            )  # fmt: skip
         else:
+            on_gpu = device.type == "cuda"
+            optimiser = torch.optim.Adam(objective.parameter_groups(settings), fused=True, capturable=on_gpu)
+            if on_gpu:
+                recordable_rates(optimiser, device)
             descent = descend(
-                gradients,
+                lambda positions: set_gradients(optimiser, gradients(positions)),
                 optimiser,
                 n_learning[0],
                 batch_size=first.batch_size,

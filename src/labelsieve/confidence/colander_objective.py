@@ -105,12 +105,16 @@ class Objective:
         coverage = more * surrogate_coverage(margins, self._alpha)
         return -coverage + self._penalty * surrogate_error(margins, wrong, self._alpha)
 
-    def parameter_groups(self, settings: Sequence[OptimiserSettings]) -> list[dict[str, Any]]:
-        """Networks with their weight decay, thresholds without."""
+    def settings(self, settings: Sequence[OptimiserSettings]) -> list[list[OptimiserSettings]]:
+        """Of each weight, for each member: networks with their weight decay, thresholds without."""
         of_thresholds = [OptimiserSettings(wanted.learning_rate, weight_decay=0.0) for wanted in settings]
-        apart, after_networks = self._points.uneven, len(self._networks.weights)
-        networks = parameter_groups(self._networks.weights, settings, apart=apart)
-        return networks + parameter_groups([self._thresholds], of_thresholds, after_networks, apart)
+        return [*[list(settings) for _ in self._networks.weights], of_thresholds]
+
+    def parameter_groups(self, settings: Sequence[OptimiserSettings]) -> list[dict[str, Any]]:
+        """The same for an optimiser of torch."""
+        *of_networks, of_thresholds = self.settings(settings)
+        networks = parameter_groups(self._networks.weights, of_networks[0])
+        return networks + parameter_groups([self._thresholds], of_thresholds, position=len(of_networks))
 
     def gradients(self, rows: torch.Tensor) -> list[torch.Tensor]:
         """Of all weights, at the points of these rows."""

@@ -82,26 +82,20 @@ class Temperature(ConfidenceFunction):
 
         first, device = members[0], resolve_device(members[0].device)
         n_points = [len(y) for y in ys]
-        uneven = len(set(n_points)) > 1
         logits = pad_sequence([torch.from_numpy(said.logits).double() for said in outputs], batch_first=True).to(device)
         labels = pad_sequence([torch.from_numpy(y) for y in ys], batch_first=True).to(device)
         which = torch.arange(len(members), device=device)[:, None]
         temperatures = torch.ones(len(members), 1, dtype=torch.float64, device=device, requires_grad=True)
         settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]
-        on_gpu = device.type == "cuda"
-        groups = parameter_groups([temperatures], settings, apart=uneven)
-        optimiser = torch.optim.Adam(groups, fused=True, capturable=on_gpu)
-        if on_gpu:
-            recordable_rates(optimiser, device)
 
-        def gradients(rows: torch.Tensor) -> None:
+        def gradients(rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
             scaled = logits[which, rows.clamp(min=0)] / temperatures[:, :, None]
             truth = torch.where(rows == NOBODY, _IGNORED, labels[which, rows.clamp(min=0)])
             losses = functional.cross_entropy(
                 scaled.flatten(0, 1), truth.flatten(), reduction="none", ignore_index=_IGNORED
             )
             means = losses.view(rows.shape).sum(dim=1) / (rows != NOBODY).sum(dim=1)
-            set_gradients(optimiser, torch.autograd.grad(means.sum(), [temperatures]))
+            return torch.autograd.grad(means.sum(), [temperatures])
 
         schedule: dict[str, Any] = {
             "epochs": first.epochs,
@@ -110,11 +104,21 @@ class Temperature(ConfidenceFunction):
             "seeds": [member.random_state or 0 for member in members],
             "device": device,
         }
-        if uneven:
-            descent = descend_at_own_pace(gradients, optimiser, n_points, **schedule)
+        if len(set(n_points)) > 1:
+            descent = descend_at_own_pace(gradients, [temperatures], [settings], n_points, **schedule)
         else:
+            on_gpu = device.type == "cuda"
+            groups = parameter_groups([temperatures], settings)
+            optimiser = torch.optim.Adam(groups, fused=True, capturable=on_gpu)
+            if on_gpu:
+                recordable_rates(optimiser, device)
             descent = descend(
-                gradients, optimiser, n_points[0], after_epoch=lambda _done: True, repeats_exactly=True, **schedule
+                lambda rows: set_gradients(optimiser, gradients(rows)),
+                optimiser,
+                n_points[0],
+                after_epoch=lambda _done: True,
+                repeats_exactly=True,
+                **schedule,
             )
         take_turns([descent], device)
         for member, temperature in zip(members, temperatures.tolist(), strict=True):

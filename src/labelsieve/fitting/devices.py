@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
@@ -11,6 +14,8 @@ from labelsieve.errors import ConfigurationError
 
 PRECISIONS = ("full", "tf32", "bf16")
 
+_OLDEST_GPU_FOR_TRITON = (8, 0)
+"""It must know bf16."""
 _COPIES = 10
 """Of weights and points, kept at once: gradients, moments, best epoch, activations and their gradients."""
 _SHARE_OF_GPU = 0.5
@@ -67,6 +72,14 @@ def kernels(precision: str, device: torch.device) -> Iterator[None]:
             yield
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def triton_compiles(device: torch.device) -> bool:
+    """Whether kernels of our own can run there: Triton also needs a C compiler, for what launches them."""
+    if device.type != "cuda" or importlib.util.find_spec("triton") is None:
+        return False
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    return bool(compiler) and torch.cuda.get_device_capability(device) >= _OLDEST_GPU_FOR_TRITON
 
 
 def check_precision(precision: str) -> None:

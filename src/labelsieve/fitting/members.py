@@ -29,17 +29,16 @@ def neighbours_first(settings: Sequence[OptimiserSettings], *parts: Sequence[Any
 
 
 def parameter_groups(
-    weights: Sequence[torch.Tensor], settings: Sequence[OptimiserSettings], position: int = 0, apart: bool = False
+    weights: Sequence[torch.Tensor], settings: Sequence[OptimiserSettings], position: int = 0
 ) -> list[dict[str, Any]]:
-    """Groups for an optimiser, one for each run of neighbours with the same settings; ``apart``: one for each member.
+    """Groups for an optimiser, one for each run of neighbours with the same settings.
 
     Optimisers know one learning rate per parameter, not one per member, so a parameter is the part of a weight that
     belongs to such neighbours. ``position`` is that of the first of these weights among all that are trained.
     """
     groups, start = [], 0
-    runs = [(wanted, 1) for wanted in settings] if apart else [(w, len(list(same))) for w, same in groupby(settings)]
-    for wanted, length in runs:
-        end = start + length
+    for wanted, neighbours in groupby(settings):
+        end = start + len(list(neighbours))
         group = {
             "params": [weight.detach()[start:end] for weight in weights],
             "lr": wanted.learning_rate,

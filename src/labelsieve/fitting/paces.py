@@ -10,6 +10,8 @@ from torch.nn import functional
 
 from labelsieve.fitting.graphs import RepeatedStep
 from labelsieve.fitting.loop import batches, cosine_share
+from labelsieve.fitting.members import OptimiserSettings
+from labelsieve.fitting.stacked_adam import StackedAdam
 
 NOBODY = -1
 """In place of a row, where a member has fewer points in a batch than others."""
@@ -18,8 +20,9 @@ _STEPS_PREPARED = 64
 
 
 def descend_at_own_pace(
-    take_gradients: Callable[[torch.Tensor], None],
-    optimiser: torch.optim.Optimizer,
+    gradients: Callable[[torch.Tensor], Sequence[torch.Tensor]],
+    weights: Sequence[torch.Tensor],
+    settings: Sequence[Sequence[OptimiserSettings]],
     n_points: Sequence[int],
     *,
     epochs: int,
@@ -28,60 +31,65 @@ def descend_at_own_pace(
     seeds: Sequence[int],
     device: torch.device,
 ) -> Iterator[None]:
-    """As ``descend``, for members with so many points each; rows (m, b) may be ``NOBODY``.
+    """As ``descend`` with Adam, for members with so many points each. ``gradients`` of the weights (m, ...) come from
+    rows (m, b), some of which may be ``NOBODY``; ``settings`` are those of each member for each weight, and learning
+    rates are the same for all weights.
 
-    The optimiser has groups of single members (``parameter_groups(..., apart=True)``). Members with few points are done
-    first; their weights are kept as they are then, whatever happens to them while others go on.
+    Members with few points are done first; their weights are kept as they are then, whatever happens to them while
+    others go on.
     """
-    of_group = [group["members"].start for group in optimiser.param_groups]
-    first_rates = torch.tensor([float(group["lr"]) for group in optimiser.param_groups], device=device)
-    rates = first_rates.clone()
-    for group, rate in zip(optimiser.param_groups, rates.unbind(), strict=True):
-        group["lr"] = rate  # a part of the one tensor that is written to at every step
-    move = RepeatedStep(
-        lambda rows: optimiser.step(lambda: take_gradients(rows)),  # type: ignore[arg-type, return-value]
-        recordable=device.type == "cuda",
-    )
-    walks = [_Walk(n, epochs, batch_size, cosine_period, seed) for n, seed in zip(n_points, seeds, strict=True)]
+    decays = [torch.tensor([own.weight_decay for own in of_weight], device=device) for of_weight in settings]
+    optimiser = StackedAdam(weights, decays)
+    move = RepeatedStep(lambda rows: optimiser.step(gradients(rows)), recordable=device.type == "cuda")
+    walks = [
+        _Walk(n, epochs, batch_size, cosine_period, seed, own.learning_rate)
+        for n, seed, own in zip(n_points, seeds, settings[0], strict=True)
+    ]
     kept: dict[int, list[torch.Tensor]] = {}
-    for number, (rows, now) in enumerate(_steps(walks, first_rates, of_group), start=1):
-        rates.copy_(now)
+    for number, (rows, scales) in enumerate(_steps(walks, device), start=1):
+        optimiser.scales.copy_(scales)
         move(rows)
         yield
-        for position, group in enumerate(optimiser.param_groups):
-            if walks[of_group[position]].length == number:
-                kept[position] = [weight.clone() for weight in group["params"]]
-    for position, group in enumerate(optimiser.param_groups):
-        torch._foreach_copy_(group["params"], kept[position])
+        for member, walk in enumerate(walks):
+            if walk.length == number:
+                kept[member] = [weight[member].clone() for weight in optimiser.weights]
+    for member, own in kept.items():
+        torch._foreach_copy_([weight[member] for weight in optimiser.weights], own)
 
 
 class _Walk:
     """The batches of one member, epoch after epoch, shuffled as ``descend`` shuffles them."""
 
-    def __init__(self, n: int, epochs: int, batch_size: int, cosine_period: int, seed: int) -> None:
-        self._n, self._epochs, self._size, self._period, self._seed = n, epochs, batch_size, cosine_period, seed
+    def __init__(self, n: int, epochs: int, batch_size: int, cosine_period: int, seed: int, rate: float) -> None:
+        self._n, self._epochs, self._size, self._period = n, epochs, batch_size, cosine_period
+        self._seed, self._rate = seed, rate
         sizes = [len(part) for part in batches(torch.empty(n), batch_size, dim=0)]
         self.length, self.width = epochs * len(sizes), max(sizes)
 
     def steps(self, width: int) -> Iterator[tuple[torch.Tensor, float]]:
-        """Rows, so many with ``NOBODY``, and the share of the first learning rate; the last ones for ever."""
+        """So many rows, ``NOBODY`` among them, and the learning rate; the last ones for ever."""
         shuffle = torch.Generator().manual_seed(self._seed)
         for epoch in range(self._epochs):
-            share = cosine_share(epoch, self._period)
-            for part in batches(torch.randperm(self._n, generator=shuffle), self._size, dim=0):
+            rate = self._rate * cosine_share(epoch, self._period)
+            order = torch.randperm(self._n, generator=shuffle)
+            for part in batches(order, self._size, dim=0):
                 rows = functional.pad(part, (0, width - len(part)), value=NOBODY)
-                yield rows, share
+                yield rows, rate
         while True:
-            yield rows, share
+            yield rows, rate
 
 
-def _steps(
-    walks: Sequence[_Walk], first_rates: torch.Tensor, of_group: Sequence[int]
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Rows (m, b) of all members and the learning rate of each group, until the longest walk is at its end."""
-    width, device = max(walk.width for walk in walks), first_rates.device
+def _steps(walks: Sequence[_Walk], device: torch.device) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Rows (m, b) of all members and what scales the step, until the longest walk is at its end."""
+    width, done = max(walk.width for walk in walks), 0
     steps = islice(zip(*(walk.steps(width) for walk in walks), strict=True), max(walk.length for walk in walks))
     while prepared := list(islice(steps, _STEPS_PREPARED)):
-        rows = torch.stack([torch.stack([rows for rows, _ in members]) for members in prepared])
-        shares = torch.tensor([[share for _, share in members] for members in prepared])
-        yield from zip(rows.to(device), shares.to(device)[:, of_group] * first_rates, strict=True)
+        rows = torch.stack([rows for members in prepared for rows, _ in members]).view(len(prepared), len(walks), width)
+        scales = torch.tensor(
+            [
+                StackedAdam.scales_at(number, [rate for _, rate in members])
+                for number, members in enumerate(prepared, start=done + 1)
+            ]
+        )
+        yield from zip(rows.to(device), scales.to(device), strict=True)
+        done += len(prepared)
