@@ -66,9 +66,8 @@ def _draw_points(axes: Axes, points: Points) -> None:
             )
     silent = sum(cell.error is None for cell in points.values())
     note = f"{silent} of {len(points)} label nothing" if silent else ""
-    axes.text(
-        0.98, 0.05, note if points else "not run", transform=axes.transAxes, ha="right", fontsize=9, color="#555555"
-    )
+    place = {"x": 0.98, "y": 0.97, "ha": "right", "va": "top", "transform": axes.transAxes}  # no point gets there
+    axes.text(s=note if points else "not run", fontsize=9, color="#555555", **place)
 
 
 def _draw_shadow(axes: Axes, theirs: Points) -> None:

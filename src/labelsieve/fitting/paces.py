@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 import torch
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from labelsieve.fitting.graphs import RepeatedStep
 from labelsieve.fitting.loop import batches, cosine_share
@@ -45,13 +45,14 @@ def descend_at_own_pace(
         _Walk(n, epochs, batch_size, cosine_period, seed, own.learning_rate)
         for n, seed, own in zip(n_points, seeds, settings[0], strict=True)
     ]
+    lengths = [walk.length for walk in walks]
     kept: dict[int, list[torch.Tensor]] = {}
     for number, (rows, scales) in enumerate(_steps(walks, device), start=1):
         optimiser.scales.copy_(scales)
         move(rows)
         yield
-        for member, walk in enumerate(walks):
-            if walk.length == number:
+        if number in lengths:
+            for member in (member for member, length in enumerate(lengths) if length == number):
                 kept[member] = [weight[member].clone() for weight in optimiser.weights]
     for member, own in kept.items():
         torch._foreach_copy_([weight[member] for weight in optimiser.weights], own)
@@ -61,35 +62,34 @@ class _Walk:
     """The batches of one member, epoch after epoch, shuffled as ``descend`` shuffles them."""
 
     def __init__(self, n: int, epochs: int, batch_size: int, cosine_period: int, seed: int, rate: float) -> None:
-        self._n, self._epochs, self._size, self._period = n, epochs, batch_size, cosine_period
-        self._seed, self._rate = seed, rate
         sizes = [len(part) for part in batches(torch.empty(n), batch_size, dim=0)]
+        self._n, self._sizes, self._epochs, self._period, self._rate = n, sizes, epochs, cosine_period, rate
+        self._shuffle = torch.Generator().manual_seed(seed)
+        self._epoch = 0
         self.length, self.width = epochs * len(sizes), max(sizes)
 
-    def steps(self, width: int) -> Iterator[tuple[torch.Tensor, float]]:
-        """So many rows, ``NOBODY`` among them, and the learning rate; the last ones for ever."""
-        shuffle = torch.Generator().manual_seed(self._seed)
-        for epoch in range(self._epochs):
-            rate = self._rate * cosine_share(epoch, self._period)
-            order = torch.randperm(self._n, generator=shuffle)
-            for part in batches(order, self._size, dim=0):
-                rows = functional.pad(part, (0, width - len(part)), value=NOBODY)
-                yield rows, rate
-        while True:
-            yield rows, rate
+    def epoch(self, width: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The next one: rows (batches, width), ``NOBODY`` among them, and the learning rate at each. After the last, it
+        goes round once more."""
+        order = torch.randperm(self._n, generator=self._shuffle)
+        rows = pad_sequence(list(torch.split(order, self._sizes)), batch_first=True, padding_value=NOBODY)
+        rate = self._rate * cosine_share(min(self._epoch, self._epochs - 1), self._period)
+        self._epoch += 1
+        widened = functional.pad(rows, (0, width - rows.shape[1]), value=NOBODY)
+        return widened, torch.full((len(rows),), rate, dtype=torch.float64)
 
 
 def _steps(walks: Sequence[_Walk], device: torch.device) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Rows (m, b) of all members and what scales the step, until the longest walk is at its end."""
-    width, done = max(walk.width for walk in walks), 0
-    steps = islice(zip(*(walk.steps(width) for walk in walks), strict=True), max(walk.length for walk in walks))
-    while prepared := list(islice(steps, _STEPS_PREPARED)):
-        rows = torch.stack([rows for members in prepared for rows, _ in members]).view(len(prepared), len(walks), width)
-        scales = torch.tensor(
-            [
-                StackedAdam.scales_at(number, [rate for _, rate in members])
-                for number, members in enumerate(prepared, start=done + 1)
-            ]
-        )
-        yield from zip(rows.to(device), scales.to(device), strict=True)
-        done += len(prepared)
+    width, longest = max(walk.width for walk in walks), max(walk.length for walk in walks)
+    ahead = [walk.epoch(width) for walk in walks]
+    for done in range(0, longest, _STEPS_PREPARED):
+        n = min(_STEPS_PREPARED, longest - done)
+        for member, walk in enumerate(walks):
+            while len(ahead[member][0]) < n:
+                more_rows, more_rates = walk.epoch(width)
+                ahead[member] = torch.cat([ahead[member][0], more_rows]), torch.cat([ahead[member][1], more_rates])
+        rows, rates = (torch.stack([own[part][:n] for own in ahead], dim=1).to(device) for part in (0, 1))
+        ahead = [(own_rows[n:], own_rates[n:]) for own_rows, own_rates in ahead]
+        numbers = torch.arange(done + 1, done + n + 1, dtype=torch.float64, device=device)
+        yield from zip(rows, StackedAdam.scales_at(numbers, rates), strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -31,11 +30,11 @@ class StackedAdam:
         self._update = _by_triton if triton_compiles(self.scales.device) else _by_torch
 
     @staticmethod
-    def scales_at(step: int, rates: Sequence[float]) -> list[float]:
-        """What to write before this step, counted from 1, with these learning rates of the members: those corrected for
-        the start of the first average, and last the correction of the second."""
-        of_first = 1 - FIRST_DECAY**step
-        return [*(rate / of_first for rate in rates), 1 / math.sqrt(1 - SECOND_DECAY**step)]
+    def scales_at(steps: torch.Tensor, rates: torch.Tensor) -> torch.Tensor:
+        """What to write before each of these steps (s,), counted from 1, with learning rates (s, m), both in double
+        precision: rates corrected for the start of the first average, and last the correction of the second."""
+        corrected = rates / (1 - FIRST_DECAY**steps)[:, None]
+        return torch.cat([corrected, (1 - SECOND_DECAY**steps).rsqrt()[:, None]], dim=1).float()
 
     @torch.no_grad()
     def step(self, gradients: Sequence[torch.Tensor]) -> None:

@@ -55,8 +55,10 @@ def test_as_each_alone(kernel, dtype):
     expected = by_torch(weights, gradients)
     optimiser = StackedAdam(weights, [torch.tensor(DECAYS, device=device)] * len(weights))
     optimiser._update = getattr(stacked_adam, kernel)
-    for step, now in enumerate(gradients, start=1):
-        optimiser.scales.copy_(torch.tensor(StackedAdam.scales_at(step, [rate / step for rate in RATES])))
+    steps = torch.arange(1, STEPS + 1, dtype=torch.float64)
+    scales = StackedAdam.scales_at(steps, torch.tensor(RATES, dtype=torch.float64) / steps[:, None])
+    for now, scale in zip(gradients, scales, strict=True):
+        optimiser.scales.copy_(scale)
         optimiser.step(now)
     for one, other in zip(weights, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
