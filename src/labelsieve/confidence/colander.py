@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -14,11 +14,10 @@ from labelsieve.confidence.colander_objective import Objective, Points, StackedP
 from labelsieve.confidence.evidence import evidence_columns
 from labelsieve.confidence.temperature import inverse_temperature
 from labelsieve.errors import ConfigurationError
+from labelsieve.fitting.adam import descend_by_adam
 from labelsieve.fitting.devices import kernels, members_that_pay, own_randomness, resolve_device
 from labelsieve.fitting.early_stopping import BestEpoch
-from labelsieve.fitting.loop import descend
-from labelsieve.fitting.members import OptimiserSettings, neighbours_first, recordable_rates, set_gradients
-from labelsieve.fitting.paces import descend_at_own_pace
+from labelsieve.fitting.members import OptimiserSettings, neighbours_first
 from labelsieve.fitting.turns import take_turns
 from labelsieve.types import Floats, Ints, Outputs
 
@@ -158,35 +157,18 @@ class Colander(ConfidenceFunction):
             with torch.no_grad():
                 return best.go_on(objective.losses(data.watching))
 
-        def gradients(positions: torch.Tensor) -> list[torch.Tensor]:
-            return objective.gradients(data.learning(positions))
-
-        schedule: dict[str, Any] = {
-            "epochs": first.epochs,
-            "cosine_period": first.cosine_period or first.epochs,
-            "seeds": [member.random_state or 0 for member in members],
-            "device": device,
-        }
-        if data.uneven:
-            assert first.batch_size is not None
-            descent = descend_at_own_pace(
-                gradients, objective.weights, objective.settings(settings), n_learning,
-                batch_size=first.batch_size, **schedule,
-            )  # fmt: skip
-        else:
-            on_gpu = device.type == "cuda"
-            optimiser = torch.optim.Adam(objective.parameter_groups(settings), fused=True, capturable=on_gpu)
-            if on_gpu:
-                recordable_rates(optimiser, device)
-            descent = descend(
-                lambda positions: set_gradients(optimiser, gradients(positions)),
-                optimiser,
-                n_learning[0],
-                batch_size=first.batch_size,
-                after_epoch=after_epoch,
-                repeats_exactly=True,
-                **schedule,
-            )
+        descent = descend_by_adam(
+            lambda positions: objective.gradients(data.learning(positions)),
+            objective.weights,
+            objective.settings(settings),
+            n_learning,
+            epochs=first.epochs,
+            batch_size=first.batch_size,
+            cosine_period=first.cosine_period or first.epochs,
+            seeds=[member.random_state or 0 for member in members],
+            device=device,
+            after_epoch=after_epoch,
+        )
         with kernels(first.precision, device):
             take_turns([descent], device)
         best.restore()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from labelsieve.confidence.surrogate import surrogate_coverage, surrogate_error
-from labelsieve.fitting.members import OptimiserSettings, StackedModules, parameter_groups
+from labelsieve.fitting.members import OptimiserSettings, StackedModules
 from labelsieve.fitting.paces import NOBODY
 from labelsieve.types import Floats, Ints
 
@@ -108,13 +108,7 @@ class Objective:
     def settings(self, settings: Sequence[OptimiserSettings]) -> list[list[OptimiserSettings]]:
         """Of each weight, for each member: networks with their weight decay, thresholds without."""
         of_thresholds = [OptimiserSettings(wanted.learning_rate, weight_decay=0.0) for wanted in settings]
-        return [*[list(settings) for _ in self._networks.weights], of_thresholds]
-
-    def parameter_groups(self, settings: Sequence[OptimiserSettings]) -> list[dict[str, Any]]:
-        """The same for an optimiser of torch."""
-        *of_networks, of_thresholds = self.settings(settings)
-        networks = parameter_groups(self._networks.weights, of_networks[0])
-        return networks + parameter_groups([self._thresholds], of_thresholds, position=len(of_networks))
+        return [*[list(settings)] * len(self._networks.weights), of_thresholds]
 
     def gradients(self, rows: torch.Tensor) -> list[torch.Tensor]:
         """Of all weights, at the points of these rows."""

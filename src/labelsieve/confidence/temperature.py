@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import minimize
@@ -74,14 +74,13 @@ class Temperature(ConfidenceFunction):
         from torch.nn import functional
         from torch.nn.utils.rnn import pad_sequence
 
+        from labelsieve.fitting.adam import descend_by_adam
         from labelsieve.fitting.devices import resolve_device
-        from labelsieve.fitting.loop import descend
-        from labelsieve.fitting.members import OptimiserSettings, parameter_groups, recordable_rates, set_gradients
-        from labelsieve.fitting.paces import NOBODY, descend_at_own_pace
+        from labelsieve.fitting.members import OptimiserSettings
+        from labelsieve.fitting.paces import NOBODY
         from labelsieve.fitting.turns import take_turns
 
         first, device = members[0], resolve_device(members[0].device)
-        n_points = [len(y) for y in ys]
         logits = pad_sequence([torch.from_numpy(said.logits).double() for said in outputs], batch_first=True).to(device)
         labels = pad_sequence([torch.from_numpy(y) for y in ys], batch_first=True).to(device)
         which = torch.arange(len(members), device=device)[:, None]
@@ -97,29 +96,17 @@ class Temperature(ConfidenceFunction):
             means = losses.view(rows.shape).sum(dim=1) / (rows != NOBODY).sum(dim=1)
             return torch.autograd.grad(means.sum(), [temperatures])
 
-        schedule: dict[str, Any] = {
-            "epochs": first.epochs,
-            "batch_size": first.batch_size,
-            "cosine_period": 100,
-            "seeds": [member.random_state or 0 for member in members],
-            "device": device,
-        }
-        if len(set(n_points)) > 1:
-            descent = descend_at_own_pace(gradients, [temperatures], [settings], n_points, **schedule)
-        else:
-            on_gpu = device.type == "cuda"
-            groups = parameter_groups([temperatures], settings)
-            optimiser = torch.optim.Adam(groups, fused=True, capturable=on_gpu)
-            if on_gpu:
-                recordable_rates(optimiser, device)
-            descent = descend(
-                lambda rows: set_gradients(optimiser, gradients(rows)),
-                optimiser,
-                n_points[0],
-                after_epoch=lambda _done: True,
-                repeats_exactly=True,
-                **schedule,
-            )
+        descent = descend_by_adam(
+            gradients,
+            [temperatures],
+            [settings],
+            [len(y) for y in ys],
+            epochs=first.epochs,
+            batch_size=first.batch_size,
+            cosine_period=100,
+            seeds=[member.random_state or 0 for member in members],
+            device=device,
+        )
         take_turns([descent], device)
         for member, temperature in zip(members, temperatures.tolist(), strict=True):
             member.temperature_ = max(temperature[0], float(np.exp(-_LOG_RANGE[1])))

@@ -27,7 +27,11 @@ class StackedAdam:
         self._decays = decays
         self._means = [torch.zeros_like(weight) for weight in self.weights]
         self._squares = [torch.zeros_like(weight) for weight in self.weights]
-        self._update = _by_triton if triton_compiles(self.scales.device) else _by_torch
+        self._update = _by_torch
+        if triton_compiles(self.scales.device):
+            from labelsieve.fitting.stacked_adam_kernel import update
+
+            self._update = update
 
     @staticmethod
     def scales_at(steps: torch.Tensor, rates: torch.Tensor) -> torch.Tensor:
@@ -57,16 +61,3 @@ def _by_torch(
     mean.lerp_(gradient, 1 - FIRST_DECAY)
     square.mul_(SECOND_DECAY).addcmul_(gradient, gradient, value=1 - SECOND_DECAY)
     weight -= rates * mean / (square.sqrt() * scales[-1] + EPSILON)
-
-
-def _by_triton(
-    weight: torch.Tensor,
-    gradient: torch.Tensor,
-    mean: torch.Tensor,
-    square: torch.Tensor,
-    scales: torch.Tensor,
-    decay: torch.Tensor,
-) -> None:
-    from labelsieve.fitting.stacked_adam_kernel import update
-
-    update(weight, gradient, mean, square, scales, decay, FIRST_DECAY, SECOND_DECAY, EPSILON)

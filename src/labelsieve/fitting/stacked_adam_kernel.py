@@ -9,6 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
+from labelsieve.fitting.stacked_adam import EPSILON, FIRST_DECAY, SECOND_DECAY
+
 _BLOCK = 1024
 
 
@@ -19,14 +21,11 @@ def update(
     square: torch.Tensor,
     scales: torch.Tensor,
     decay: torch.Tensor,
-    first_decay: float,
-    second_decay: float,
-    epsilon: float,
 ) -> None:
     """Of weights (m, ...) without gaps, gradient and averages lying as they do; see ``StackedAdam``."""
     members, n = len(weight), weight[0].numel()
     _adam_kernel[(triton.cdiv(n, _BLOCK), members)](
-        weight, gradient, mean, square, scales, decay, n, members, first_decay, second_decay, epsilon, _BLOCK
+        weight, gradient, mean, square, scales, decay, n, members, FIRST_DECAY, SECOND_DECAY, EPSILON, _BLOCK
     )
 
 
