@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from scipy.optimize import minimize
 
 from labelsieve.confidence import Dirichlet
@@ -50,3 +51,13 @@ def test_scores_are_the_map_applied():
     logits = fitted.weights_ @ np.log(outputs.probabilities[row]) + fitted.bias_
     expected = np.exp(logits[outputs.predicted[row]]) / np.exp(logits).sum()
     assert fitted.score(outputs)[row] == pytest.approx(expected)
+
+
+def test_what_a_gpu_would_compute_is_the_same(monkeypatch):
+    """By torch, here on a CPU, the same objective."""
+    outputs, y = right_and_wrong(200, k=4)
+    by_numpy = Dirichlet().fit(outputs, y)
+    monkeypatch.setattr(Dirichlet, "_where_to_compute", lambda *_: (torch, torch.from_numpy))
+    by_torch = Dirichlet().fit(outputs, y)
+    np.testing.assert_allclose(by_torch.weights_, by_numpy.weights_, atol=1e-6)
+    np.testing.assert_allclose(by_torch.bias_, by_numpy.bias_, atol=1e-6)
