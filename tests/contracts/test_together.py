@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from labelsieve import registry
 from labelsieve.classifiers import TorchClassifier
@@ -183,8 +184,8 @@ def test_temperature_by_adam(stack_sizes):
         assert one.temperature_ == pytest.approx(other.temperature_, rel=1e-9)
 
 
-SIZES = (90, 65, 47, 90, 16)
-"""Batches of 16 leave single points, which join the batch before, and parts of batches; or are just one."""
+SIZES = (90, 65, 47, 90, 48)
+"""Batches of 16 leave single points, which join the batch before, and parts of batches; or nothing."""
 RATES = (0.01, 0.1, 0.01, 0.01, 0.1)
 
 
@@ -213,6 +214,54 @@ def test_colander_with_different_numbers_of_points(anchor, per_class, stack_size
 def test_colander_that_watches_every_epoch_is_stacked_with_as_many_points_only(stack_sizes):
     fit_together([FitConfidence(Colander(epochs=3), *calibration(number, n), seed=0) for number, n in enumerate(SIZES)])
     assert sorted(stack_sizes) == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("epochs", [0, 5])
+def test_colander_with_different_numbers_of_points_some_of_them_shared(epochs, stack_sizes):
+    sets = [calibration(0, 90), calibration(1, 60)]
+    requests = [
+        FitConfidence(
+            Colander(alpha=alpha, weight_decay=decay, early_stopping=None, epochs=epochs, batch_size=16),
+            *points,
+            seed=0,
+        )
+        for points in sets
+        for alpha, decay in ((1, 0.0), (10, 1.0))
+    ]
+    together = fit_together(requests)
+    assert stack_sizes == [4]
+    unseen, _ = calibration(99)
+    for one, other in zip(together, fits_alone(requests), strict=True):
+        np.testing.assert_allclose(one.score(unseen), other.score(unseen), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)], ids=["few first", "many first"])
+def test_members_with_far_fewer_points_are_stacked_among_themselves(order, monkeypatch):
+    stacks = []
+
+    def counting(cls, members, outputs, ys):
+        stacks.append(sorted(map(len, ys)))
+
+    monkeypatch.setattr(Temperature, "_fit_stack", classmethod(counting))
+    sizes = (20, 30, 35, 80, 90, 100)[order]
+    fit_together([FitConfidence(Temperature(solver="adam"), *calibration(n, n), seed=0) for n in sizes])
+    assert sorted(stacks) == [[20, 30, 35], [80, 90, 100]]
+
+
+def test_temperature_by_full_batches_is_stacked_with_as_many_points_only(stack_sizes):
+    full = Temperature(solver="adam", epochs=5, batch_size=None)
+    fit_together([FitConfidence(full, *calibration(number, n), seed=0) for number, n in enumerate((60, 60, 90))])
+    assert sorted(stack_sizes) == [1, 2]
+
+
+def test_labels_and_logits_may_lie_as_they_like():
+    outputs, y = calibration(0)
+    function = Temperature(solver="adam", epochs=5, batch_size=16, random_state=0)
+    frozen = y[::-1]
+    frozen.setflags(write=False)
+    turned = clone(function).fit(Outputs(outputs.logits[::-1], outputs.features), frozen)
+    plain = clone(function).fit(Outputs(outputs.logits[::-1].copy(), outputs.features), y[::-1].copy())
+    assert turned.temperature_ == plain.temperature_
 
 
 def test_temperature_with_different_numbers_of_points(stack_sizes):

@@ -66,8 +66,7 @@ def _draw_points(axes: Axes, points: Points) -> None:
             )
     silent = sum(cell.error is None for cell in points.values())
     note = f"{silent} of {len(points)} label nothing" if silent else ""
-    place = {"x": 0.98, "y": 0.97, "ha": "right", "va": "top", "transform": axes.transAxes}  # no point gets there
-    axes.text(s=note if points else "not run", fontsize=9, color="#555555", **place)
+    axes.set_title(note if points else "not run", loc="right", fontsize=9, color="#555555")
 
 
 def _draw_shadow(axes: Axes, theirs: Points) -> None:

@@ -48,6 +48,13 @@ def strong(points: torch.Tensor) -> torch.Tensor:
     return (points + _NOISE * torch.randn(points.shape, device=points.device)) * kept
 
 
+def views(points: torch.Tensor) -> list[torch.Tensor]:
+    """What a network that has learned under augmentation should be asked about to know what it thinks of points: colour
+    images as they are and mirrored, of which it has seen as many; anything else as it is."""
+    is_colour_image = points.ndim == 4 and _has_colours(points)
+    return [points, points.flip(3)] if is_colour_image else [points]
+
+
 def _shifted_and_mirrored(images: torch.Tensor) -> torch.Tensor:
     """By choosing rows and columns, which also fills the gap at the edge with the mirror image of what lies there."""
     _, channels, height, width = images.shape

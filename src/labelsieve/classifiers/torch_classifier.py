@@ -12,6 +12,7 @@ import torch
 from sklearn.base import clone
 from torch import nn
 
+from labelsieve.classifiers.augmentation import views
 from labelsieve.classifiers.base import Classifier, Progress
 from labelsieve.classifiers.networks import NetworkFactory, SimpleCNN
 from labelsieve.classifiers.scaling import InputScaler
@@ -34,9 +35,9 @@ class TorchClassifier(Classifier):
     ``network`` builds a module for (shape of one point, number of classes); its forward returns logits and the
     layer before them. Training data stay on the device; batches are rows of one tensor. ``precision``: ``"full"`` for
     single precision, or on a GPU ``"tf32"`` or ``"bf16"``, faster and less exact (docs/performance.md). ``augment``
-    shows images in another place each time, colour ones also mirrored and with a piece cut out. ``average_decay``
-    predicts with a moving average of the weights, of which that much stays at each step. ``min_steps`` makes as many
-    epochs more as it takes.
+    shows images in another place each time, colour ones also mirrored and with a piece cut out; such a network says of
+    a colour image the mean over it and its mirror image. ``average_decay`` predicts with a moving average of the
+    weights, of which that much stays at each step. ``min_steps`` makes as many epochs more as it takes.
     """
 
     def __init__(
@@ -76,6 +77,11 @@ class TorchClassifier(Classifier):
     @property
     def unlabelled_wanted(self) -> int:
         return self.training.n_unlabelled if isinstance(self.training, LearnsFromUnlabelled) else 0
+
+    @property
+    def _augments(self) -> bool:
+        """Whether it sees points changed at random while it trains."""
+        return self.augment or self.unlabelled_wanted > 0
 
     def with_training(self, method: TrainTimeMethod) -> TorchClassifier:
         copied: TorchClassifier = clone(self).set_params(training=method)
@@ -187,7 +193,7 @@ class TorchClassifier(Classifier):
                 repeats_exactly=first._recordable(),
                 takes_turns=first._takes_turns(xs[0].shape[1:]),
                 stacks_convolutions=first._stacks_convolutions(xs[0].shape[1:]),
-                augment=first.augment or first.unlabelled_wanted > 0,
+                augment=first._augments,
                 average_decay=first.average_decay,
                 min_steps=first.min_steps,
             ),
@@ -211,7 +217,7 @@ class TorchClassifier(Classifier):
 
     def _stackable(self) -> bool:
         """Whether nothing is drawn or kept beside the weights while it trains: only then can members be one."""
-        draws = self.augment or self.average_decay is not None or self.unlabelled_wanted > 0
+        draws = self._augments or self.average_decay is not None
         return getattr(self.network, "stackable", False) and not draws
 
     @torch.inference_mode()
@@ -225,7 +231,7 @@ class TorchClassifier(Classifier):
     def _in_parts(self, raw: torch.Tensor, size: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Logits and features of so many points at a time, or of fewer where the device has no room for them."""
         try:
-            return [logits_and_features(self.module_, self._network_input(part)) for part in torch.split(raw, size)]
+            return [self._logits_and_features(self._network_input(part)) for part in torch.split(raw, size)]
         except torch.OutOfMemoryError:
             if size == 1:
                 raise
@@ -236,6 +242,12 @@ class TorchClassifier(Classifier):
             stacklevel=2,
         )
         return self._in_parts(raw, size // 2)
+
+    def _logits_and_features(self, points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The mean over what the network says of a point and of its likes, if it has learned from such."""
+        said = [logits_and_features(self.module_, view) for view in (views(points) if self._augments else [points])]
+        logits, features = (torch.stack(part).float().mean(dim=0) for part in zip(*said, strict=True))
+        return logits, features
 
     def _build(self, point_shape: tuple[int, ...], n_classes: int, seed: int) -> nn.Module:
         with own_randomness(seed, self.device_):

@@ -40,11 +40,19 @@ class Dirichlet(ConfidenceFunction):
         self.max_iterations = max_iterations
         self.device = device
 
+    def check_parameters(self) -> None:
+        if self.device not in ("auto", "cpu"):
+            from labelsieve.fitting.devices import resolve_device
+
+            resolve_device(self.device)
+
     def _fit(self, outputs: Outputs, y: Ints) -> None:
         k, n = outputs.logits.shape[1], len(y)
         of_weights, bias_penalty = self._penalties(k)
         xp, there = self._where_to_compute(n * k * k)
-        log_p, rows, truth, weight_penalty = map(there, (_log_probabilities(outputs), np.arange(n), y, of_weights))
+        log_p, rows, truth, weight_penalty = map(
+            there, (_log_probabilities(outputs), np.arange(n), np.array(y), of_weights)
+        )
 
         def objective(given: Floats) -> tuple[float, Floats]:
             parameters = there(given)

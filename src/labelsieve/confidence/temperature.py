@@ -60,8 +60,10 @@ class Temperature(ConfidenceFunction):
         return softmax_of_predicted(outputs.logits.astype(np.float64) / self.temperature_, outputs)
 
     def stack_key(self, outputs: Outputs) -> Hashable:
-        by_adam = (type(self), self.solver, outputs.logits.shape[1], self.epochs, self.batch_size, self.device)
-        return by_adam if self.solver == "adam" else None
+        if self.solver != "adam":
+            return None
+        as_many = len(outputs) if self.batch_size is None else None  # full batches are of one size
+        return (type(self), as_many, outputs.logits.shape[1], self.epochs, self.batch_size, self.device)
 
     def members_at_once(self, outputs: Outputs) -> int:
         from labelsieve.fitting.devices import members_that_pay, resolve_device
@@ -81,8 +83,10 @@ class Temperature(ConfidenceFunction):
         from labelsieve.fitting.turns import take_turns
 
         first, device = members[0], resolve_device(members[0].device)
-        logits = pad_sequence([torch.from_numpy(said.logits).double() for said in outputs], batch_first=True).to(device)
-        labels = pad_sequence([torch.from_numpy(y) for y in ys], batch_first=True).to(device)
+        logits = pad_sequence(
+            [torch.from_numpy(np.array(said.logits, dtype=np.float64)) for said in outputs], batch_first=True
+        ).to(device)
+        labels = pad_sequence([torch.from_numpy(np.array(y)) for y in ys], batch_first=True).to(device)
         which = torch.arange(len(members), device=device)[:, None]
         temperatures = torch.ones(len(members), 1, dtype=torch.float64, device=device, requires_grad=True)
         settings = [OptimiserSettings(member.learning_rate, member.weight_decay) for member in members]

@@ -41,6 +41,10 @@ class TrainClassifier:
     unlabelled: Array | None = None
     """Points without labels, for a classifier that wants some."""
 
+    @property
+    def n_points(self) -> int:
+        return len(self.x)
+
     def perform(self, progress: Callable[[float], None]) -> Classifier:
         wanted = {} if self.unlabelled is None else {"unlabelled": self.unlabelled}
         return self.unfitted().fit(self.x, self.y, self.n_classes, seed=self.seed, progress=progress, **wanted)
@@ -59,6 +63,10 @@ class FitConfidence:
     outputs: Outputs
     y: Ints
     seed: int
+
+    @property
+    def n_points(self) -> int:
+        return len(self.outputs)
 
     def perform(self) -> ConfidenceFunction:
         return self.unfitted().fit(self.outputs, self.y)

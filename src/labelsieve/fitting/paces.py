@@ -82,7 +82,8 @@ class _Walk:
 def _steps(walks: Sequence[_Walk], device: torch.device) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Rows (m, b) of all members and what scales the step, until the longest walk is at its end."""
     width, longest = max(walk.width for walk in walks), max(walk.length for walk in walks)
-    ahead = [walk.epoch(width) for walk in walks]
+    nothing = torch.empty((0, width), dtype=torch.int64), torch.empty(0, dtype=torch.float64)
+    ahead = [nothing] * len(walks)
     for done in range(0, longest, _STEPS_PREPARED):
         n = min(_STEPS_PREPARED, longest - done)
         for member, walk in enumerate(walks):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
-from labelsieve.classifiers.augmentation import moderate, strong, weak
+from labelsieve.classifiers.augmentation import moderate, strong, views, weak
+from tests.problems import quick_classifier, striped_images
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +79,25 @@ def test_features_are_left_alone_weakly_and_get_noise_and_gaps_strongly():
     shown = strong(features)
     assert (shown == 0).float().mean() == pytest.approx(0.2, abs=0.02)
     assert shown[shown != 0].std() == pytest.approx(0.1, abs=0.01)
+
+
+def test_views_are_an_image_and_its_mirror_image_in_colour():
+    image, mirrored = views(one_bright_pixel(2, 3))
+    assert torch.equal(image, one_bright_pixel(2, 3))
+    assert (mirrored[:, :, 8, 24 - 1 - 6] == 1).all()
+    assert mirrored.sum() == image.sum()
+
+
+@pytest.mark.parametrize("points", [one_bright_pixel(2, 1), torch.ones(2, 5)], ids=["grey", "features"])
+def test_anything_else_is_viewed_as_it_is(points):
+    assert [torch.equal(view, points) for view in views(points)] == [True]
+
+
+@pytest.mark.parametrize(("name", "alike"), [("resnet", True), ("cnn", False)])
+def test_who_has_learned_from_mirror_images_says_the_same_of_an_image_and_its_mirror_image(name, alike):
+    x, y = striped_images(40)
+    coloured = np.repeat(x[..., None], 3, axis=3)
+    classifier = quick_classifier(name).set_params(epochs=1).fit(coloured, y, 3, seed=0)
+    here, there = (classifier.outputs(np.ascontiguousarray(shown)) for shown in (coloured, coloured[:, :, ::-1]))
+    for one, other in ((here.logits, there.logits), (here.features, there.features)):
+        assert np.allclose(one, other, atol=1e-4) == alike

@@ -10,6 +10,7 @@ import torch
 from scipy.optimize import minimize
 
 from labelsieve.confidence import Dirichlet
+from labelsieve.errors import ConfigurationError
 from tests.contracts.test_confidence import right_and_wrong
 
 
@@ -61,3 +62,15 @@ def test_what_a_gpu_would_compute_is_the_same(monkeypatch):
     by_torch = Dirichlet().fit(outputs, y)
     np.testing.assert_allclose(by_torch.weights_, by_numpy.weights_, atol=1e-6)
     np.testing.assert_allclose(by_torch.bias_, by_numpy.bias_, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "on_gpu"), [(60, False), (7000, True)])
+def test_a_gpu_is_used_where_it_pays(n, on_gpu, monkeypatch):
+    monkeypatch.setattr("labelsieve.fitting.devices.resolve_device", lambda _name: torch.device("cuda"))
+    assert (Dirichlet()._where_to_compute(n * 40**2)[0] is torch) == on_gpu
+    assert Dirichlet(device="cpu")._where_to_compute(n * 40**2)[0] is np
+
+
+def test_a_device_that_is_none_is_refused_before_anything_is_asked():
+    with pytest.raises(ConfigurationError, match="'cdua'"):
+        Dirichlet(device="cdua").check_parameters()
