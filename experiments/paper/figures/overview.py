@@ -65,8 +65,10 @@ def _draw_points(axes: Axes, points: Points) -> None:
                 zorder=4 if confidence == "colander" else 3,
             )
     silent = sum(cell.error is None for cell in points.values())
-    note = f"{silent} of {len(points)} label nothing" if silent else ""
-    axes.set_title(note if points else "not run", loc="right", fontsize=9, color="#555555")
+    note = f"{silent} of {len(points)}\nlabel nothing" if silent else ""
+    axes.text(
+        0.98, 0.6, note if points else "not run", transform=axes.transAxes, ha="right", fontsize=9, color="#555555"
+    )
 
 
 def _draw_shadow(axes: Axes, theirs: Points) -> None:
