@@ -70,7 +70,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sweep", help="a sweep of the dataset's file, in place of the table")
     parser.add_argument("--data", type=Path, help="folder of the datasets (LABELSIEVE_DATA)")
-    parser.add_argument("--cache", type=Path, default=CACHE, help="folder for measurements of searches in progress")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder for searches and runs in progress")
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("--at-once", type=int, help="runs side by side; as the dataset's file says if left out")
     parser.add_argument("--processes", type=int, default=1, help="how many times so many runs, each in its own process")
@@ -118,13 +118,16 @@ def _search(parsed: argparse.Namespace) -> None:
 
 def _run(parsed: argparse.Namespace) -> None:
     from experiments.paper.running import run_cells
+    from experiments.paper.unfinished import Unfinished
 
+    unfinished = Unfinished(parsed.cache / "unfinished")
     for dataset in parsed.dataset:
         of_dataset = protocol(dataset)
         if parsed.at_once is not None:
             of_dataset = of_dataset.changed({"at_once": parsed.at_once})
         wanted = [cell for cell in _cells(of_dataset, parsed.sweep) if _is_wanted(cell, parsed)]
-        run_cells(wanted, of_dataset, Store(parsed.results), _data(parsed), parsed.device, parsed.processes)
+        store, data = Store(parsed.results), _data(parsed)
+        run_cells(wanted, of_dataset, store, data, parsed.device, unfinished, parsed.processes)
 
 
 def _cells(of_dataset: Protocol, sweep: str | None) -> list[cells.Cell]:

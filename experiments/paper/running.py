@@ -20,13 +20,21 @@ from experiments.paper.configuration import TOLERANCE, Protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.methods import Chosen
 from experiments.paper.store import Record, Store
+from experiments.paper.unfinished import Unfinished
 from labelsieve.errors import LabelsieveWarning
 
 
 def run_cells(
-    cells: Sequence[Cell], protocol: Protocol, store: Store, data: Path, device: str, processes: int = 1
+    cells: Sequence[Cell],
+    protocol: Protocol,
+    store: Store,
+    data: Path,
+    device: str,
+    unfinished: Unfinished,
+    processes: int = 1,
 ) -> int:
-    """Run what the store does not have; returns how many runs that were. Each batch is stored as soon as it is done.
+    """Run what the store does not have; returns how many runs that were. Each batch is stored as soon as it is
+    done; one that was cut off goes on.
 
     Several processes keep a GPU busy while others of them compute on the CPU."""
     chosen = Chosen(store, protocol)
@@ -34,8 +42,9 @@ def run_cells(
     missing = [cell for cell in cells if _key(cell, protocol, chosen) not in known]
     print(f"{protocol.title}: {len(cells) - len(missing)} of {len(cells)} runs are there", flush=True)
     done = 0
-    for batch, records, seconds in _performed(missing, protocol, chosen, data, device, processes):
+    for batch, records, seconds in _performed(missing, protocol, chosen, data, device, unfinished, processes):
         store.add("runs", protocol.dataset, records)
+        unfinished.forget(record["key"] for record in records)
         done += len(batch)
         print(
             f"{protocol.title}: {done} of {len(missing)} runs done, the last {len(batch)} in "
@@ -50,11 +59,17 @@ Performed = tuple[Sequence[Cell], list[Record], float]
 
 
 def _performed(
-    cells: list[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str, processes: int
+    cells: list[Cell],
+    protocol: Protocol,
+    chosen: Chosen,
+    data: Path,
+    device: str,
+    unfinished: Unfinished,
+    processes: int,
 ) -> Iterator[Performed]:
     """Batches as they come to their end."""
     batches = list(in_batches(cells, protocol.at_once))
-    perform = partial(_perform, protocol=protocol, chosen=chosen, data=data, device=device)
+    perform = partial(_perform, protocol=protocol, chosen=chosen, data=data, device=device, unfinished=unfinished)
     if processes == 1:
         yield from map(perform, batches)
         return
@@ -69,9 +84,11 @@ def _performed(
         raise failed
 
 
-def _perform(batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str) -> Performed:
+def _perform(
+    batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str, unfinished: Unfinished
+) -> Performed:
     started = time.perf_counter()
-    records = _run_batch(batch, protocol, chosen, load(protocol.dataset, data), device)
+    records = _run_batch(batch, protocol, chosen, load(protocol.dataset, data), device, unfinished)
     return batch, records, time.perf_counter() - started
 
 
@@ -79,7 +96,9 @@ def _key(cell: Cell, protocol: Protocol, chosen: Chosen) -> str:
     return cell.key(protocol, chosen.parameters(cell.training, cell.confidence))
 
 
-def _run_batch(batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, points: Points, device: str) -> list[Record]:
+def _run_batch(
+    batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, points: Points, device: str, unfinished: Unfinished
+) -> list[Record]:
     divided: dict[tuple[int, int], Division] = {}
     pools: dict[tuple[int, int], tuple[ls.Pool, ls.Pool]] = {}
     own = []
@@ -89,7 +108,8 @@ def _run_batch(batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, points
         if place not in divided:
             divided[place] = division(points, here, cell.seed)
             pools[place] = ls.Pool(divided[place].pool.x), ls.Pool(divided[place].validation.x)
-        own.append(_settings(cell, here, chosen, divided[place], *pools[place]))
+        ledger = unfinished.ledger(_key(cell, protocol, chosen))
+        own.append(_settings(cell, here, chosen, divided[place], *pools[place]) | {"ledger": ledger})
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)

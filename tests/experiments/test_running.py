@@ -18,6 +18,8 @@ from experiments.paper.datasets import Points, division, load, search_division
 from experiments.paper.running import run_cells
 from experiments.paper.searching import search_all
 from experiments.paper.store import Store
+from experiments.paper.unfinished import Unfinished
+from labelsieve.engine import lockstep
 from labelsieve.errors import ConfigurationError, DataError
 
 CLASSES = 3
@@ -70,6 +72,11 @@ def small(dataset: str) -> Protocol:
     )
 
 
+def beside(store: Store) -> Unfinished:
+    """Where runs that are cut off leave what they have done."""
+    return Unfinished(store.folder.with_name("unfinished"))
+
+
 def searched(
     of_dataset: Protocol, data: Path, tmp_path: Path, trainings: Sequence[str], confidences: Sequence[str]
 ) -> Store:
@@ -83,7 +90,7 @@ def test_a_cell_of_every_dataset_and_rule(dataset: str, data: Path, tmp_path: Pa
     of_dataset = small(dataset)
     store = searched(of_dataset, data, tmp_path, ["squentropy"], ["softmax", "colander"])
     wanted = cells.of_choice(RULES, ["squentropy"], ["softmax", "colander", ANCHORED], [0])
-    assert run_cells(wanted, of_dataset, store, data, "cpu") == len(wanted)
+    assert run_cells(wanted, of_dataset, store, data, "cpu", beside(store)) == len(wanted)
     records = store.read("runs", dataset)
     assert [(r["thresholds"], r["confidence"]) for r in records] == [(c.thresholds, c.confidence) for c in wanted]
     for record in records:
@@ -106,11 +113,11 @@ def test_every_combination_and_every_sweep(data: Path, tmp_path: Path) -> None:
     of_dataset = small("newsgroups20").changed({"sweeps": sweeps, "seeds": 1})
     store = searched(of_dataset, data, tmp_path, TRAININGS, CONFIDENCES)
     table = cells.of_table(of_dataset)
-    assert run_cells(table, of_dataset, store, data, "cpu") == len(table) == 4 * 7 * 2
-    assert run_cells(table, of_dataset, store, data, "cpu") == 0
+    assert run_cells(table, of_dataset, store, data, "cpu", beside(store)) == len(table) == 4 * 7 * 2
+    assert run_cells(table, of_dataset, store, data, "cpu", beside(store)) == 0
     for sweep in sweeps.values():
         new = [cell for cell in cells.of_sweep(sweep) if cell.protocol(of_dataset) != of_dataset]
-        assert run_cells(cells.of_sweep(sweep), of_dataset, store, data, "cpu") == len(new) > 0
+        assert run_cells(cells.of_sweep(sweep), of_dataset, store, data, "cpu", beside(store)) == len(new) > 0
     used = {json.dumps(record["changes"]) for record in store.read("runs", "newsgroups20")}
     assert '{"validation": 100, "train_budget": 60}' in used
 
@@ -123,7 +130,7 @@ def test_in_several_processes_the_same_numbers(data: Path, tmp_path: Path) -> No
     for processes in (1, 2):
         own = Store(tmp_path / str(processes))
         own.gather(store)
-        assert run_cells(wanted, of_dataset, own, data, "cpu", processes) == 4
+        assert run_cells(wanted, of_dataset, own, data, "cpu", beside(own), processes) == 4
         measured = own.read("runs", "newsgroups20")
         found.append(sorted((r["key"], r["machine_labels"], r["wrong"], r["human_labels"]) for r in measured))
     assert found[0] == found[1]
@@ -135,7 +142,7 @@ def test_a_batch_that_fails_takes_no_other_along(data: Path, tmp_path: Path) -> 
     wanted = cells.of_choice(["paper"], ["vanilla"], ["softmax"], [0, 1])
     too_many = replace(wanted[0], changes=(("validation", 10_000),))
     with pytest.raises(ConfigurationError, match="10,000 validation points"):
-        run_cells([too_many, *wanted], of_dataset, store, data, "cpu", processes=2)
+        run_cells([too_many, *wanted], of_dataset, store, data, "cpu", beside(store), processes=2)
     assert sorted(record["seed"] for record in store.read("runs", "newsgroups20")) == [0, 1]
 
 
@@ -146,7 +153,7 @@ def test_same_seed_same_numbers_other_seed_others(data: Path, tmp_path: Path) ->
     again = Store(tmp_path / "again")
     again.gather(store)
     for one in (store, again):
-        run_cells(wanted, of_dataset, one, data, "cpu")
+        run_cells(wanted, of_dataset, one, data, "cpu", beside(one))
     first, second = ([_numbers(r) for r in one.read("runs", "newsgroups20")] for one in (store, again))
     assert first == second
     assert first[0] != first[1]
@@ -173,11 +180,48 @@ def test_a_killed_run_goes_on_with_the_batches_that_are_missing(
 
     monkeypatch.setattr(running, "_run_batch", killed_in_the_second)
     with pytest.raises(KeyboardInterrupt):
-        run_cells(wanted, of_dataset, store, data, "cpu")
+        run_cells(wanted, of_dataset, store, data, "cpu", beside(store))
     path = store.folder / "runs" / "newsgroups20.jsonl"
     path.write_text(path.read_text() + '{"key": "cut o')
-    assert run_cells(wanted, of_dataset, store, data, "cpu") == 2
+    assert run_cells(wanted, of_dataset, store, data, "cpu", beside(store)) == 2
     assert [record["seed"] for record in store.read("runs", "newsgroups20")] == [0, 1, 2]
+
+
+def test_a_batch_that_is_cut_off_goes_on_from_there(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the last round of two runs, for one of them in the middle of writing down the round before."""
+    of_dataset = small("newsgroups20")
+    store = searched(of_dataset, data, tmp_path, ["vanilla"], ["softmax", "temperature"])
+    wanted = cells.of_choice(["paper"], ["vanilla"], ["softmax", "temperature"], [0])
+    fits: list[object] = []
+    fit_together, cut_off_at = lockstep.fit_together, [0]
+
+    def counted(requests: Sequence[object]) -> object:
+        fits.append(requests)
+        if len(fits) == cut_off_at[0]:
+            raise KeyboardInterrupt
+        return fit_together(requests)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(lockstep, "fit_together", counted)
+    whole = Store(tmp_path / "whole")
+    whole.gather(store)
+    run_cells(wanted, of_dataset, whole, data, "cpu", beside(whole))
+    of_whole = len(fits)
+
+    cut_off_at[0] = 2 * of_whole - 2
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(wanted, of_dataset, store, data, "cpu", beside(store))
+    files = sorted((tmp_path / "unfinished").iterdir())
+    assert len(files) == 2
+    files[0].write_bytes(files[0].read_bytes()[:-10])
+
+    fits.clear()
+    assert run_cells(wanted, of_dataset, store, data, "cpu", beside(store)) == 2
+    one, other = (sorted(_numbers(record) for record in own.read("runs", "newsgroups20")) for own in (store, whole))
+    assert one == other
+    assert 0 < len(fits) < of_whole  # not from the beginning
+    assert not list((tmp_path / "unfinished").iterdir())
 
 
 def test_the_searchs_points_are_in_no_pool_and_no_validation_data() -> None:
@@ -200,7 +244,9 @@ def test_the_searchs_points_are_in_no_pool_and_no_validation_data() -> None:
 def test_what_is_missing_is_said(data: Path, tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(ConfigurationError, match=r"experiments\.paper search --dataset mnist"):
-        run_cells(cells.of_choice(["paper"], ["vanilla"], ["softmax"], [0]), small("mnist"), store, data, "cpu")
+        run_cells(
+            cells.of_choice(["paper"], ["vanilla"], ["softmax"], [0]), small("mnist"), store, data, "cpu", beside(store)
+        )
     with pytest.raises(DataError, match=r"experiments\.paper fetch"):
         load("mnist", tmp_path)
     with pytest.raises(ConfigurationError, match="Lower one of them"):
