@@ -9,6 +9,7 @@ from pathlib import Path
 from experiments.coverage import running
 from experiments.paper.datasets import data_folder
 from experiments.paper.store import Store
+from experiments.paper.unfinished import Unfinished
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -22,12 +23,14 @@ def main() -> int:
     run.add_argument("--variant", default=",".join(running.variants()))
     run.add_argument("--seeds", default="0,1,2,3,4")
     run.add_argument("--device", default="auto")
+    run.add_argument("--cache", type=Path, default=running.FOLDER / "cache", help="folder for runs in progress")
     commands.add_parser("table", help="write docs/coverage.md and its figures")
     given = parser.parse_args()
     store = Store(given.results)
     if given.command == "run":
         seeds = [int(seed) for seed in given.seeds.split(",")]
-        running.run(given.dataset.split(","), given.variant.split(","), seeds, store, data_folder(), given.device)
+        names, variants, unfinished = given.dataset.split(","), given.variant.split(","), Unfinished(given.cache)
+        running.run(names, variants, seeds, store, data_folder(), given.device, unfinished)
     else:
         from experiments.coverage import document
 

@@ -19,6 +19,7 @@ import labelsieve as ls
 from experiments.paper.configuration import TOLERANCE, Protocol, protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.store import Record, Store, key_of
+from experiments.paper.unfinished import Unfinished
 from labelsieve.errors import LabelsieveWarning
 from labelsieve.expectation import area_under_risk
 from labelsieve.registry import create
@@ -69,9 +70,16 @@ def variants() -> dict[str, dict[str, Any]]:
 
 
 def run(
-    names: Sequence[str], chosen: Sequence[str], seeds: Sequence[int], store: Store, data: Path, device: str
+    names: Sequence[str],
+    chosen: Sequence[str],
+    seeds: Sequence[int],
+    store: Store,
+    data: Path,
+    device: str,
+    unfinished: Unfinished,
 ) -> None:
-    """Run what the store does not have, all seeds side by side: networks that can be trained as one are."""
+    """Run what the store does not have, all seeds side by side: networks that can be trained as one are. What was cut
+    off goes on."""
     for dataset in (datasets()[name] for name in names):
         of_paper = protocol(dataset.paper)
         known = {record["key"] for record in store.read("runs", dataset.name)}
@@ -86,8 +94,10 @@ def run(
             ]
             if not missing:
                 continue
-            records = _records(dataset, of_paper, missing, {seed: divided(seed) for _, seed in missing}, device)
+            parts = {seed: divided(seed) for _, seed in missing}
+            records = _records(dataset, of_paper, missing, parts, device, unfinished)
             store.add("runs", dataset.name, records)
+            unfinished.forget(record["key"] for record in records)
             for record in records:
                 error = "–" if record["error"] is None else f"{record['error']:.1%}"
                 print(
@@ -128,7 +138,12 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
 
 
 def _records(
-    dataset: Dataset, of_paper: Protocol, wanted: Sequence[tuple[str, int]], divided: dict[int, Division], device: str
+    dataset: Dataset,
+    of_paper: Protocol,
+    wanted: Sequence[tuple[str, int]],
+    divided: dict[int, Division],
+    device: str,
+    unfinished: Unfinished,
 ) -> list[Record]:
     """Of variants and seeds side by side; ``seconds`` are shared evenly."""
     started = time.perf_counter()
@@ -140,6 +155,7 @@ def _records(
             "annotator": ls.SimulatedAnnotator(divided[seed].pool.y),
             "validation": (pools[seed][1], divided[seed].validation.y),
             "random_state": seed,
+            "ledger": unfinished.ledger(_key(dataset, of_paper, variant, seed)),
         }
         for variant, seed in wanted
     ]

@@ -12,6 +12,7 @@ from experiments.coverage import document, running
 from experiments.paper.configuration import protocol
 from experiments.paper.datasets import Division, Points
 from experiments.paper.store import Store
+from experiments.paper.unfinished import Unfinished
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -37,7 +38,9 @@ def test_committed_runs_are_of_todays_settings() -> None:
 
 
 def test_a_better_network_is_not_run_where_there_is_none(tmp_path: Path) -> None:
-    running.run(["newsgroups20"], ["better-network"], [0], Store(tmp_path), tmp_path, "cpu")
+    running.run(
+        ["newsgroups20"], ["better-network"], [0], Store(tmp_path), tmp_path, "cpu", Unfinished(tmp_path / "unfinished")
+    )
     assert not Store(tmp_path).read("runs", "newsgroups20")
 
 
@@ -67,7 +70,7 @@ def small_dataset(monkeypatch: pytest.MonkeyPatch) -> running.Dataset:
 def test_a_small_run_of_every_variant(variant: str, tmp_path: Path, small_dataset: running.Dataset) -> None:
     store = Store(tmp_path)
     for _ in range(2):  # the second time there is nothing left to do
-        running.run(["newsgroups20"], [variant], [0], store, tmp_path, "cpu")
+        running.run(["newsgroups20"], [variant], [0], store, tmp_path, "cpu", Unfinished(tmp_path / "unfinished"))
     (record,) = store.read("runs", "newsgroups20")
     assert record["coverage"] > 0
     assert record["error"] <= 0.05
@@ -81,10 +84,10 @@ def test_seeds_side_by_side_are_as_each_alone(tmp_path: Path, small_dataset: run
     """Also where one of them has its result already."""
     together, alone = Store(tmp_path / "together"), Store(tmp_path / "alone")
     chosen = ["softmax", "auto"]
-    running.run(["newsgroups20"], ["softmax"], [0], together, tmp_path, "cpu")
-    running.run(["newsgroups20"], chosen, [0, 1], together, tmp_path, "cpu")
+    running.run(["newsgroups20"], ["softmax"], [0], together, tmp_path, "cpu", Unfinished(tmp_path / "unfinished"))
+    running.run(["newsgroups20"], chosen, [0, 1], together, tmp_path, "cpu", Unfinished(tmp_path / "unfinished"))
     for seed in (0, 1):
-        running.run(["newsgroups20"], chosen, [seed], alone, tmp_path, "cpu")
+        running.run(["newsgroups20"], chosen, [seed], alone, tmp_path, "cpu", Unfinished(tmp_path / "unfinished"))
     of_both = [
         {
             (r["variant"], r["seed"]): (r["key"], r["machine_labels"], r["wrong"])
