@@ -13,6 +13,8 @@ from torch.nn import functional
 
 _SHIFT = 1 / 8
 """Of an image's side: 4 pixels of 32, as in most work on small images."""
+_VIEW_SHIFT = 1 / 16
+"""The same of a view that is asked about."""
 _TURN, _SHEAR, _ZOOM = math.radians(20), 0.2, 0.2
 _CONTRAST, _BRIGHTNESS, _TINT = 0.5, 0.5, 0.3
 _CUTOUT, _SMALL_CUTOUT = 1 / 2, 1 / 4
@@ -50,9 +52,11 @@ def strong(points: torch.Tensor) -> torch.Tensor:
 
 def views(points: torch.Tensor) -> list[torch.Tensor]:
     """What a network that has learned under augmentation should be asked about to know what it thinks of points: colour
-    images as they are and mirrored, of which it has seen as many; anything else as it is."""
-    is_colour_image = points.ndim == 4 and _has_colours(points)
-    return [points, points.flip(3)] if is_colour_image else [points]
+    images as they are and mirrored, in their place and shifted a little towards two corners; anything else as it is."""
+    if points.ndim != 4 or not _has_colours(points):
+        return [points]
+    both = [points, points.flip(3)]
+    return both + [_moved(images, direction * _VIEW_SHIFT) for direction in (-1, 1) for images in both]
 
 
 def _shifted_and_mirrored(images: torch.Tensor) -> torch.Tensor:
@@ -70,8 +74,20 @@ def _shifted_indices(n: int, side: int, device: torch.device) -> torch.Tensor:
     """(n, side): which pixel comes to lie where."""
     farthest = round(side * _SHIFT)
     shift = torch.randint(-farthest, farthest + 1, (n, 1), device=device)
-    moved = (torch.arange(side, device=device) + shift).abs()
-    return (side - 1) - ((side - 1) - moved).abs()
+    return _reflected(torch.arange(side, device=device) + shift, side)
+
+
+def _moved(images: torch.Tensor, share: float) -> torch.Tensor:
+    """All by the same share of their sides, down and to the right."""
+    rows, columns = (
+        _reflected(torch.arange(side, device=images.device) - round(share * side), side) for side in images.shape[2:]
+    )
+    return images[:, :, rows[:, None], columns]
+
+
+def _reflected(places: torch.Tensor, side: int) -> torch.Tensor:
+    """Those beyond the edge, back inside."""
+    return (side - 1) - ((side - 1) - places.abs()).abs()
 
 
 def _bent(images: torch.Tensor) -> torch.Tensor:

@@ -36,8 +36,8 @@ class TorchClassifier(Classifier):
     layer before them. Training data stay on the device; batches are rows of one tensor. ``precision``: ``"full"`` for
     single precision, or on a GPU ``"tf32"`` or ``"bf16"``, faster and less exact (docs/performance.md). ``augment``
     shows images in another place each time, colour ones also mirrored and with a piece cut out; such a network says of
-    a colour image the mean over it and its mirror image. ``average_decay`` predicts with a moving average of the
-    weights, of which that much stays at each step. ``min_steps`` makes as many epochs more as it takes.
+    a colour image the mean over six views of it, mirrored and shifted. ``average_decay`` predicts with a moving average
+    of the weights, of which that much stays at each step. ``min_steps`` makes as many epochs more as it takes.
     """
 
     def __init__(

@@ -81,11 +81,12 @@ def test_features_are_left_alone_weakly_and_get_noise_and_gaps_strongly():
     assert shown[shown != 0].std() == pytest.approx(0.1, abs=0.01)
 
 
-def test_views_are_an_image_and_its_mirror_image_in_colour():
-    image, mirrored = views(one_bright_pixel(2, 3))
-    assert torch.equal(image, one_bright_pixel(2, 3))
-    assert (mirrored[:, :, 8, 24 - 1 - 6] == 1).all()
-    assert mirrored.sum() == image.sum()
+def test_views_are_an_image_and_its_mirror_image_in_their_place_and_towards_two_corners():
+    found = [tuple(torch.nonzero(view[0, 0])[0].tolist()) for view in views(one_bright_pixel(1, 3))]
+    mirrored = 24 - 1 - 6
+    towards = [(7, 4), (7, mirrored - 2), (9, 8), (9, mirrored + 2)]  # a sixteenth of 16 and of 24, rounded
+    assert found == [(8, 6), (8, mirrored), *towards]
+    assert all(view.sum() == 3 for view in views(one_bright_pixel(1, 3)))
 
 
 @pytest.mark.parametrize("points", [one_bright_pixel(2, 1), torch.ones(2, 5)], ids=["grey", "features"])

@@ -1,4 +1,4 @@
-"""What it brings to ask a network about mirror images, too: ``python -m benchmarks.mirror_images DATA [SEEDS]``.
+"""What it brings to ask a network about several views of an image: ``python -m benchmarks.views DATA [SEEDS]``.
 
 ``resnet`` learns from shifted and mirrored images. Its logits are averaged over an image and its mirror image, or also
 over both shifted by two pixels towards two corners. CIFAR-10, 4,000 of the search's points to learn from and the other
@@ -13,16 +13,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import torch
 from scipy.special import softmax
 
 from experiments.paper.configuration import protocol
 from experiments.paper.datasets import load, search_division
 from labelsieve import registry
+from labelsieve.classifiers.augmentation import views
 from labelsieve.classifiers.networks import ResNet
 from labelsieve.expectation import area_under_risk, coverage_at
-from labelsieve.types import Array, Floats, Ints
+from labelsieve.types import Floats, Ints
 
-LABELS, WIDTH, SHIFT = 4_000, 16, 2
+LABELS, WIDTH = 4_000, 16
 MEASURES = ("right", "coverage", "1,000 × AUGRC")
 
 
@@ -48,31 +50,18 @@ def _measured(data: Path, seed: int) -> dict[str, Floats]:
     classifier.fit(x[learned], y[learned], 10, seed=seed)
     classifier.set_params(augment=False)  # from now on it says what it thinks of a single view
 
-    def said(down: int, right: int, mirrored: bool) -> Floats:
-        images = x[fresh][:, :, ::-1] if mirrored else x[fresh]
-        return classifier.outputs(np.ascontiguousarray(_shifted(images, down, right))).logits.astype(np.float64)
-
-    plain, mirror = said(0, 0, False), said(0, 0, True)
-    shifted = [said(by, by, mirrored) for by in (-SHIFT, SHIFT) for mirrored in (False, True)]
-    views = {"plain": [plain], "mirrored": [plain, mirror], "mirrored and shifted": [plain, mirror, *shifted]}
-    return {name: _quality(np.mean(logits, axis=0), y[fresh]) for name, logits in views.items()}
+    plain, mirrored, *shifted = (
+        classifier.outputs(view.movedim(1, 3).contiguous().numpy()).logits.astype(np.float64)
+        for view in views(torch.from_numpy(x[fresh]).movedim(3, 1))
+    )
+    kinds = {"plain": [plain], "mirrored": [plain, mirrored], "mirrored and shifted": [plain, mirrored, *shifted]}
+    return {name: _quality(np.mean(logits, axis=0), y[fresh]) for name, logits in kinds.items()}
 
 
 def _quality(logits: Floats, y: Ints) -> Floats:
     scores, correct = softmax(logits, axis=1).max(axis=1), logits.argmax(axis=1) == y
     area = area_under_risk(scores, correct)
     return np.array([100 * correct.mean(), 100 * coverage_at(0.05, scores, correct), 1000 * area])
-
-
-def _shifted(images: Array, down: int, right: int) -> Array:
-    """The gap at the edge shows the mirror image of what lies there, as in training."""
-    height, width = images.shape[1:3]
-    rows, columns = (_reflected(np.arange(side) + by, side) for side, by in ((height, down), (width, right)))
-    return images[:, rows][:, :, columns]
-
-
-def _reflected(places: Ints, side: int) -> Ints:
-    return (side - 1) - np.abs((side - 1) - np.abs(places))
 
 
 def _shown(row: Floats) -> str:
