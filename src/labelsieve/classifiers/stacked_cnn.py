@@ -18,7 +18,7 @@ def convolutions_stack(device: torch.device, precision: str, point_shape: Sequen
     """Whether the convolutions of many networks on images (h, w[, c]) can be one: on a GPU, in bf16, where Triton can
     compile and the images can be halved three times."""
     halves = len(point_shape) > 1 and point_shape[0] % 8 == 0 and point_shape[1] % 8 == 0
-    return device.type == "cuda" and precision == "bf16" and halves and triton_compiles(device)
+    return precision == "bf16" and halves and triton_compiles(device)
 
 
 class StackedCNN:

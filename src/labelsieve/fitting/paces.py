@@ -45,14 +45,13 @@ def descend_at_own_pace(
         _Walk(n, epochs, batch_size, cosine_period, seed, own.learning_rate)
         for n, seed, own in zip(n_points, seeds, settings[0], strict=True)
     ]
-    lengths = [walk.length for walk in walks]
     kept: dict[int, list[torch.Tensor]] = {}
     for number, (rows, scales) in enumerate(_steps(walks, device), start=1):
         optimiser.scales.copy_(scales)
         move(rows)
         yield
-        if number in lengths:
-            for member in (member for member, length in enumerate(lengths) if length == number):
+        for member, walk in enumerate(walks):
+            if walk.length == number:
                 kept[member] = [weight[member].clone() for weight in optimiser.weights]
     for member, own in kept.items():
         torch._foreach_copy_([weight[member] for weight in optimiser.weights], own)
