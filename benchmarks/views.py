@@ -22,7 +22,7 @@ from labelsieve import registry
 from labelsieve.classifiers.augmentation import views
 from labelsieve.classifiers.networks import ResNet
 from labelsieve.expectation import area_under_risk, coverage_at
-from labelsieve.types import Floats, Ints
+from labelsieve.types import Array, Floats, Ints
 
 LABELS, WIDTH = 4_000, 16
 MEASURES = ("right", "coverage", "1,000 × AUGRC")
@@ -42,23 +42,30 @@ def main(data: Path, seeds: int) -> None:
 
 
 def _measured(data: Path, seed: int) -> dict[str, Floats]:
-    room = search_division(load("cifar10", data), protocol("cifar10"))
-    x, y = (np.concatenate([getattr(part, name) for part in (room.pool, room.validation, room.hyp)]) for name in "xy")
-    order = np.random.default_rng(seed).permutation(len(y))
-    learned, fresh = order[:LABELS], order[LABELS:]
+    (x_learned, y_learned), (x_fresh, y_fresh) = search_room(data, seed)
     classifier = registry.create("classifier", "resnet").set_params(network=ResNet(WIDTH), precision="full")
-    classifier.fit(x[learned], y[learned], 10, seed=seed)
+    classifier.fit(x_learned, y_learned, 10, seed=seed)
     classifier.set_params(augment=False)  # from now on it says what it thinks of a single view
 
     plain, mirrored, *shifted = (
         classifier.outputs(view.movedim(1, 3).contiguous().numpy()).logits.astype(np.float64)
-        for view in views(torch.from_numpy(x[fresh]).movedim(3, 1))
+        for view in views(torch.from_numpy(x_fresh).movedim(3, 1))
     )
     kinds = {"plain": [plain], "mirrored": [plain, mirrored], "mirrored and shifted": [plain, mirrored, *shifted]}
-    return {name: _quality(np.mean(logits, axis=0), y[fresh]) for name, logits in kinds.items()}
+    return {name: quality(np.mean(logits, axis=0), y_fresh) for name, logits in kinds.items()}
 
 
-def _quality(logits: Floats, y: Ints) -> Floats:
+def search_room(data: Path, seed: int) -> tuple[tuple[Array, Ints], tuple[Array, Ints]]:
+    """Points and labels to learn from, and those to measure with."""
+    room = search_division(load("cifar10", data), protocol("cifar10"))
+    x, y = (np.concatenate([getattr(part, name) for part in (room.pool, room.validation, room.hyp)]) for name in "xy")
+    order = np.random.default_rng(seed).permutation(len(y))
+    learned, fresh = order[:LABELS], order[LABELS:]
+    return (x[learned], y[learned]), (x[fresh], y[fresh])
+
+
+def quality(logits: Floats, y: Ints) -> Floats:
+    """As named by ``MEASURES``."""
     scores, correct = softmax(logits, axis=1).max(axis=1), logits.argmax(axis=1) == y
     area = area_under_risk(scores, correct)
     return np.array([100 * correct.mean(), 100 * coverage_at(0.05, scores, correct), 1000 * area])

