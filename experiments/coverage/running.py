@@ -13,6 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 import labelsieve as ls
@@ -20,6 +21,7 @@ from experiments.paper.configuration import TOLERANCE, Protocol, protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.store import Record, Store, key_of
 from experiments.paper.unfinished import Unfinished
+from labelsieve.data.embeddings import efficientnet
 from labelsieve.errors import LabelsieveWarning
 from labelsieve.expectation import area_under_risk
 from labelsieve.registry import create
@@ -27,6 +29,8 @@ from labelsieve.registry import create
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
 _DIRECTIONS = 400
+_WORDS, _SEEN = "words beside embeddings", "what a pretrained network sees"
+"""Of settings.toml: features that are made here."""
 _CURVE_POINTS = 100
 
 
@@ -35,7 +39,7 @@ class Dataset:
     """``classifier``: the paper's for images, the product's for features. ``default``: the variant the product takes
     unless told otherwise. ``features``: what a point is, if not what experiments/paper has. ``better_network`` and
     ``semi_supervised``: keywords for variants that want them. ``parameters``: of methods, by name, where they are not
-    the package's own. ``aim``: coverage to reach. ``variants``: those there are, if not all that could be."""
+    the package's own. ``aim``: coverage to reach."""
 
     name: str
     title: str
@@ -47,14 +51,11 @@ class Dataset:
     semi_supervised: dict[str, Any] = field(default_factory=lambda: {"training": "semi-supervised"})
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     aim: float | None = None
-    variants: tuple[str, ...] = ()
 
     def has(self, variant: str) -> bool:
         """Not those that only differ by a better network, where there is none, or that are for rows of numbers."""
-        if self.variants:
-            return variant in self.variants
         wanted = variants()[variant]
-        is_for_this = "classifier" not in wanted or self.classifier == "embedding"
+        is_for_this = self.classifier == "embedding" or not {"classifier", "stop_early"} & wanted.keys()
         return is_for_this and (
             bool(self.better_network) or "better_network" not in wanted or "semi_supervised" in wanted
         )
@@ -228,12 +229,27 @@ def _risk_curve(held_out: Any) -> list[float]:
 
 def _divided(dataset: Dataset, of_paper: Protocol, data: Path, seed: int) -> Division:
     points = load(dataset.paper, data)
-    if dataset.features is None:
+    if dataset.features == _SEEN:
+        points = Points(seen(points, dataset.paper), points.y)
+    if dataset.features != _WORDS:
         return division(points, of_paper, seed)
     rows = division(Points(np.arange(len(points)), points.y), of_paper, seed)
     both = np.concatenate([rows.pool.x, rows.validation.x]).astype(np.int64)
     beside = np.hstack([points.x[both].astype(np.float32), words(data, dataset.paper, tuple(both.tolist()))])
     return Division(Points(beside[: len(rows.pool)], rows.pool.y), Points(beside[len(rows.pool) :], rows.validation.y))
+
+
+def seen(points: Points, name: str) -> Any:
+    """What a pretrained network sees in these images, kept once it has looked."""
+    network = efficientnet.installed_identity(efficientnet.BEST).replace(" ", "-")
+    kept = FOLDER / "cache" / f"{name}-{network}-{joblib.hash(points.x)}.npy"
+    if not kept.exists():
+        kept.parent.mkdir(exist_ok=True)
+        features = ls.image_features(points.x)
+        part = kept.with_suffix(".part.npy")
+        np.save(part, features)
+        part.rename(kept)
+    return np.load(kept)
 
 
 def words(data: Path, name: str, rows: tuple[int, ...]) -> Any:

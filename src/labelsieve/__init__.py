@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from labelsieve.data.pool import Pool
     from labelsieve.engine.autolabel import autolabel, autolabel_many
     from labelsieve.engine.ledger import Ledger
+    from labelsieve.engine.looking import image_features
     from labelsieve.engine.run import Evaluation, Run
     from labelsieve.reports.files import write_report
     from labelsieve.search.searching import search
@@ -37,6 +38,7 @@ __all__ = [
     "confidence",
     "errors",
     "executors",
+    "image_features",
     "planner",
     "queries",
     "search",
@@ -54,6 +56,7 @@ _HOME = {
     "SimulatedAnnotator": "labelsieve.annotators",
     "autolabel": "labelsieve.engine.autolabel",
     "autolabel_many": "labelsieve.engine.autolabel",
+    "image_features": "labelsieve.engine.looking",
     "write_report": "labelsieve.reports.files",
 }
 

@@ -18,7 +18,6 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "lenet": "labelsieve.classifiers.presets:lenet",
         "cnn": "labelsieve.classifiers.presets:cnn",
         "resnet": "labelsieve.classifiers.presets:resnet",
-        "pretrained": "labelsieve.classifiers.presets:pretrained",
         "mlp": "labelsieve.classifiers.presets:mlp",
         "mlp-wide": "labelsieve.classifiers.presets:mlp_wide",
         "linear": "labelsieve.classifiers.presets:linear",

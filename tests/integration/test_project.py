@@ -400,7 +400,9 @@ class TestCare:
     ) -> None:
         folder = made(tmp_path / "project", posts)
         assert main(["run", str(folder)]) == 0
-        monkeypatch.setattr("labelsieve.project.project.chosen_model", lambda _name: "a model from the future")
+        monkeypatch.setattr(
+            "labelsieve.data.embeddings.sentence_model.chosen_model", lambda _name: "a model from the future"
+        )
         assert main(["run", str(folder)]) == 0
 
 

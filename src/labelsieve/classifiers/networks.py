@@ -48,7 +48,7 @@ class LeNet5:
     stackable: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-        height, width, channels = image_shape(point_shape, "lenet")
+        height, width, channels = _image_shape(point_shape, "lenet")
         missing_h, missing_w = max(0, 32 - height), max(0, 32 - width)
         padding = (missing_w // 2, missing_w - missing_w // 2, missing_h // 2, missing_h - missing_h // 2)
         map_h, map_w = (((side - 4) // 2 - 4) // 2 - 4 for side in (height + missing_h, width + missing_w))
@@ -73,7 +73,7 @@ class SimpleCNN:
     takes_turns: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-        height, width, channels = image_shape(point_shape, "cnn")
+        height, width, channels = _image_shape(point_shape, "cnn")
         _refuse_small_images(height, width, "cnn")
         layers: list[nn.Module] = []
         for before, first, second in ((channels, 32, 64), (64, 128, 128), (128, 256, 256)):
@@ -106,7 +106,7 @@ class ResNet:
     width: int | None = None
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-        height, width, channels = image_shape(point_shape, "resnet")
+        height, width, channels = _image_shape(point_shape, "resnet")
         _refuse_small_images(height, width, "resnet")
         maps = self.width or (64 if channels > 1 else 8)
         stride = math.ceil(min(height, width) / _LARGEST_MAP)
@@ -170,7 +170,7 @@ def _refuse_small_images(height: int, width: int, name: str) -> None:
         )
 
 
-def image_shape(point_shape: tuple[int, ...], name: str) -> tuple[int, int, int]:
+def _image_shape(point_shape: tuple[int, ...], name: str) -> tuple[int, int, int]:
     if len(point_shape) == 2:
         return point_shape[0], point_shape[1], 1
     if len(point_shape) == 3:

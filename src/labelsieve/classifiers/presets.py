@@ -52,26 +52,6 @@ def resnet() -> TorchClassifier:
     )
 
 
-def pretrained() -> TorchClassifier:
-    """A network that has learned from ImageNet, for photographs; it learns on as ``resnet`` does, but not as long."""
-    from labelsieve.classifiers.pretrained import Pretrained
-    from labelsieve.classifiers.torch_classifier import TorchClassifier
-
-    return TorchClassifier(
-        Pretrained(),
-        epochs=15,
-        batch_size=64,
-        learning_rate=0.02,
-        nesterov=True,
-        weight_decay=0.0005,
-        cosine_period=15,
-        augment=True,
-        average_decay=0.99,
-        min_steps=300,
-        precision="tf32",
-    )
-
-
 def mlp() -> TorchClassifier:
     """1000-500-30, as for 20 Newsgroups."""
     from labelsieve.classifiers.networks import MLP

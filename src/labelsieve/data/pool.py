@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Pool:
         self, data: Any, ids: Iterable[Any] | None = None, *, name: str = "pool", identity: str | None = None
     ) -> None:
         self._identity = identity
+        self._seen: Pool | None = None
         self.source = as_source(data, name)
         _refuse_unusable(self.source, name)
         if ids is None:
@@ -43,6 +45,21 @@ class Pool:
 
     def __len__(self) -> int:
         return self.source.shape[0]
+
+    @property
+    def is_made_of_items(self) -> bool:
+        """Whether the points were computed from something else, and are what somebody wants to be looked at."""
+        return self._identity is not None
+
+    def seen(self, device: str) -> Pool:
+        """The same points, images in colour, as a pretrained network sees them: one pool, however often it is asked
+        for, so that the network looks once."""
+        if self._seen is None:
+            from labelsieve.data.sources.seen_images import SeenImages
+
+            self._seen = copy(self)
+            self._seen.source = SeenImages(self.source, device)
+        return self._seen
 
     @property
     def point_shape(self) -> tuple[int, ...]:

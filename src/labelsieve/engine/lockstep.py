@@ -22,6 +22,8 @@ def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
     """
     watched = observer if isinstance(observer, ManyBars) else None
     with observer, _keeping_all_answers(runs):
+        for run in runs:
+            run.look(observer)
         waiting = {number: step for number, run in enumerate(runs) if (step := run.advance(None)) is not None}
         while waiting:
             if watched:

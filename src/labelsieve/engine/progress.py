@@ -26,6 +26,10 @@ class Observer:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         return None
 
+    def looking(self, done: int, total: int) -> None:
+        """A network has looked at so many of the images; told once with 0 when it begins."""
+        return None
+
     def asking(self, n: int, role: Role) -> None:
         return None
 
@@ -50,7 +54,7 @@ class PlainLines(Observer):
         print(_outcome(report), flush=True)
 
 
-class _LiveBars(Observer):
+class LiveBars(Observer):
     """Bars that move, on the error stream so that output can be piped."""
 
     def __init__(self) -> None:
@@ -71,8 +75,15 @@ class _LiveBars(Observer):
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._progress.stop()
 
+    def looking(self, done: int, total: int) -> None:
+        if done == 0:
+            self._looking_since = time.monotonic()
+            self._looking = self._progress.add_task("", total=total)
+        pace = _pace(done, total, time.monotonic() - self._looking_since, "images")
+        self._progress.update(self._looking, description=f"looking at images{pace}", completed=done)
 
-class Bars(_LiveBars):
+
+class Bars(LiveBars):
     """One live bar per round."""
 
     def asking(self, n: int, role: Role) -> None:
@@ -100,7 +111,7 @@ class Bars(_LiveBars):
         self._progress.update(self._task, description=_outcome(report), completed=1.0)
 
 
-class ManyBars(_LiveBars):
+class ManyBars(LiveBars):
     """One live bar for many runs side by side."""
 
     def __enter__(self) -> Self:
@@ -113,12 +124,12 @@ class ManyBars(_LiveBars):
         self._progress.update(self._task, description=text, completed=finished / runs)
 
 
-def _pace(done: int, total: int, seconds: float) -> str:
+def _pace(done: int, total: int, seconds: float, what: str = "points") -> str:
     """Throughput and time left; nothing before there is anything to go by."""
     if not done or seconds <= 0:
         return ""
     left = round((total - done) * seconds / done)
-    return f" · {done / seconds:,.0f} points/s · {left // 60}:{left % 60:02} left"
+    return f" · {done / seconds:,.0f} {what}/s · {left // 60}:{left % 60:02} left"
 
 
 def _outcome(report: RoundReport) -> str:

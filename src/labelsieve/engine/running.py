@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -12,6 +12,7 @@ from labelsieve.data.classes import ClassCodes, declared_classes
 from labelsieve.data.pool import Pool, as_pool
 from labelsieve.engine.asking import ask
 from labelsieve.engine.ledger import Ledger
+from labelsieve.engine.looking import as_the_classifier_sees_them, is_seen, look_at
 from labelsieve.engine.loop import Loop
 from labelsieve.engine.methods import compose
 from labelsieve.engine.opening import given_validation, open_ledger
@@ -41,7 +42,9 @@ class RunInProgress:
         observer: Observer,
         executor: Any,
         facts: Mapping[str, Any],
+        seen: Sequence[Pool],
     ) -> None:
+        self._seen = seen
         self._steps = loop.steps()
         self._annotator = annotator
         self._pool = pool
@@ -55,12 +58,19 @@ class RunInProgress:
     def to_the_end(self) -> Run:
         """Perform one step after the other."""
         with ready(self._executor) as executor, self._observer:
+            self.look(self._observer)
             step = self.advance(None)
             while step is not None:
                 with self.keeping_answers():
                     result = self._perform(step, executor)
                 step = self.advance(result)
         return self.finished()
+
+    def look(self, observer: Observer) -> None:
+        """What takes long and must be done before the first step."""
+        with self.keeping_answers():
+            for pool in self._seen:
+                look_at(pool, observer.looking)
 
     def advance(self, result: Any) -> CostlyStep | None:
         """Hand in the result of the last step and go on, asking humans on the way; None once the run has ended."""
@@ -166,8 +176,9 @@ def open_run(
         random_state=random_state,
         stop_early=stop_early,
     )
+    points, given_points, classifier = as_the_classifier_sees_them(pool, given, classifier, device)
     methods = compose(
-        pool,
+        points,
         settings,
         device,
         classifier=classifier,
@@ -176,9 +187,10 @@ def open_run(
         thresholds=thresholds,
         query=query,
     )
+    seen = [part for part in (points, given_points) if part is not None and is_seen(part)]
     as_executor(executor)  # refused before anybody is asked, if it cannot be
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
-    methods.refuse_what_cannot_work(settings, plan, pool, None if names is None else len(names))
+    methods.refuse_what_cannot_work(settings, plan, points, None if names is None else len(names))
     if plan.kind == "folds" and names is None:
         raise ConfigurationError(
             "Name the classes (classes=...): with validation labels there beforehand, learning the classes from the "
@@ -188,10 +200,10 @@ def open_run(
     rule = f"{type(methods.thresholds).__name__}, {plan.kind} validation labels,"
     codes = open_ledger(ledger, pool, given, given_labels, names, settings, rule)
     observer = progress if isinstance(progress, Observer) else bars_if_terminal(progress)
-    loop = Loop(pool, given, methods, settings, plan, ledger, observer, classes_declared=names is not None)
+    loop = Loop(points, given_points, methods, settings, plan, ledger, observer, classes_declared=names is not None)
     certified = methods.thresholds.certifies and plan.single_use
     facts = {**asdict(settings), **methods.in_words(), "certified": certified}
-    return RunInProgress(loop, answering, pool, codes, ledger, observer, executor, facts)
+    return RunInProgress(loop, answering, pool, codes, ledger, observer, executor, facts, seen)
 
 
 def _own_ledger(ledger: Ledger | Run | None) -> Ledger:

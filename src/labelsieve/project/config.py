@@ -51,7 +51,7 @@ class FeatureSection(_Section):
     """What the classifier sees of an item."""
 
     text_model: str = Field("auto", description="sentence model beside TF-IDF: auto, none, or a name or path")
-    image_model: str = Field("auto", description="auto, pixels, efficientnet-lite0, or a timm or open_clip name")
+    image_model: str = Field("auto", description="auto, pixels, efficientnet-lite2, or a timm or open_clip name")
     svd_dimensions: Count = Field(400, description="numbers per text that TF-IDF is reduced to")
 
 

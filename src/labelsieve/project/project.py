@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from labelsieve.annotators.agreement import Agreement, measure_agreement
-from labelsieve.data.embeddings.sentence_model import chosen_model
 from labelsieve.data.readers import open_data
 from labelsieve.data.readers.cells import is_empty
 from labelsieve.engine.entries import Asked, Role
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 LOCK_FILE, REPORT_FOLDER = "project.lock", "report"
 STOP_REASON = "stop reason"
 """The fact that is there once a run has ended."""
-_RUN, _TEXT_MODEL, _SIMULATED_FROM = "run", "text model", "simulated from"
+_RUN, _SIMULATED_FROM = "run", "simulated from"
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,28 +301,17 @@ class Project:
         )
 
     def _pool(self, progress: Callable[[str, int, int], None]) -> Pool:
-        from labelsieve.data.embeddings import FeatureSettings, compute
+        from labelsieve.data.embeddings import compute
         from labelsieve.data.pool import Pool
         from labelsieve.data.readers.arrays import features
+        from labelsieve.project.featuring import feature_settings
 
         data, ids = self.config.data, self.items.ids()
         if data.kind == "features":
             return Pool(features(self._data_path()), ids=ids)
-        chosen = {**self.config.features.model_dump(), "text_model": self._text_model()}
-        settings = FeatureSettings(**chosen, image_root=self.image_root(), device="auto")
+        settings = feature_settings(self.config, self.database, self.image_root())
         found = compute(data.kind, self.items, self.folder / FEATURES_FOLDER, settings=settings, progress=progress)
         return Pool(found.path, ids=ids, identity=found.path.name)
-
-    def _text_model(self) -> str:
-        """What "auto" meant when the project was first run: a package installed later must not change its features."""
-        named = self.config.features.text_model
-        if named != "auto" or self.config.data.kind != "text":
-            return named
-        kept = self.database.fact(_TEXT_MODEL)
-        if kept is None:
-            kept = chosen_model("auto") or "none"
-            self.database.keep_fact(_TEXT_MODEL, kept)
-        return kept
 
     def _classifier(self) -> str:
         """By the kind of data, unless the settings name one; images that go in as pixels are for the engine to tell."""

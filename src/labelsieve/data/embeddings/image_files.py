@@ -126,6 +126,17 @@ def pixels_of(image: Any, *, in_colour: bool) -> Array:
     return np.asarray(image.convert("RGB" if in_colour else "L"))
 
 
+def upright_image(content: bytes) -> Any:
+    """A Pillow image in colour, turned as its camera was held."""
+    try:
+        with open_image(content) as image:
+            turned = needed_module("PIL.ImageOps", "Reading images", "pip install pillow").exif_transpose(image)
+            colour = pixels_of(turned, in_colour=True)
+    except unreadable() as error:
+        raise DataError(f"Every image must be readable; one is cut off or broken: {error}. Take it out.") from error
+    return _pillow().fromarray(colour)
+
+
 def unreadable() -> tuple[type[Exception], ...]:
     """What Pillow raises for files that are broken, or far too large; SyntaxError is its word for a bad PNG."""
     return (OSError, SyntaxError, ValueError, _pillow().DecompressionBombError)

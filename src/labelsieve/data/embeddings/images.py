@@ -1,26 +1,38 @@
-"""Images: the pixels of small ones as they are, or what a pretrained network sees in larger ones."""
+"""Images: what a pretrained network sees in them, or the pixels of small ones as they are."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from labelsieve.data.embeddings import efficientnet
 from labelsieve.data.embeddings.base import FeatureSettings, ItemModel
 from labelsieve.data.embeddings.image_files import ImageFiles, open_image, pixels_of, unreadable
-from labelsieve.data.embeddings.image_network import OFFLINE_NAME
 from labelsieve.errors import DataError
 from labelsieve.types import Array
 
 PIXELS = "pixels"
+AUTO_OF_0_3 = "auto of 0.3"
+_AUTO_WITHOUT_NETWORK = "auto without a network"
 _LARGEST_SMALL = 64
 _SHOWN = 4
 
 
+def meaning_of_auto() -> str:
+    """What "auto" means now, when the network is installed or not, for those who want it to stay that."""
+    return "auto" if efficientnet.is_installed() else _AUTO_WITHOUT_NETWORK
+
+
 def chosen_model(settings: FeatureSettings, files: ImageFiles) -> str:
-    """ "auto" made definite."""
-    if settings.image_model != "auto":
-        return settings.image_model
+    """ "auto" made definite: small images of one size are their pixels, unless they are in colour and there is a
+    network to look at them; all others need it."""
+    meant = meaning_of_auto() if settings.image_model == "auto" else settings.image_model
+    if meant not in ("auto", _AUTO_WITHOUT_NETWORK, AUTO_OF_0_3):
+        return meant
     are_small = len(files.sizes) == 1 and max(files.sizes[0]) <= _LARGEST_SMALL
-    return PIXELS if are_small else OFFLINE_NAME
+    worth_a_look = files.in_colour and min(files.sizes[0]) >= efficientnet.FEWEST_PIXELS
+    if are_small and not (worth_a_look and meant == "auto"):
+        return PIXELS
+    return "efficientnet-lite0" if meant == AUTO_OF_0_3 else efficientnet.BEST
 
 
 class Pixels:

