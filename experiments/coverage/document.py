@@ -40,10 +40,12 @@ _RULE_CHANGED = ((0, 2), (0, 4))
 @dataclass(frozen=True)
 class Cell:
     """All seeds of one variant on one dataset. ``in_hindsight``: part of the points left to label that one threshold
-    could have let through, its error known. Runs of the paper's methods do not keep the last three."""
+    could have let through, its error known. ``taught``: labels to train that were asked for. Runs of the paper's methods
+    do not keep the last four."""
 
     coverages: tuple[float, ...]
     errors: tuple[float, ...]
+    taught: float = math.nan
     right: float = math.nan
     augrc: float = math.nan
     in_hindsight: float = math.nan
@@ -74,12 +76,33 @@ class Section:
 
     dataset: Dataset
     budget: str
-    cap: float
+    most: int
+    """Labels to train that may be asked for."""
+    pool: int
     cells: dict[str, Cell]
     combinations: dict[str, Cell]
     versions: tuple[str, ...]
     older_baseline: bool
     """Whether some combinations of the paper were run when the certified rule let less through than in our runs."""
+
+    @property
+    def cap(self) -> float:
+        """The most that can be labelled by machine if all labels to train are asked for."""
+        return 1 - self.most / self.pool
+
+    @property
+    def asked(self) -> float:
+        """Part of the pool that people labelled, by the product's defaults."""
+        return self.reached.taught / self.pool if self.reached else math.nan
+
+    @property
+    def reached_with(self) -> str:
+        """By the product's defaults, and with how many labels to train if not with all."""
+        found = self.reached
+        if found is None:
+            return "not run"
+        fewer = f", {found.taught:,.0f} labels to train" if found.taught < self.most else ""
+        return f"**{found}**{fewer}"
 
     @property
     def reached(self) -> Cell | None:
@@ -142,11 +165,13 @@ def _section(dataset: Dataset, store: Store) -> Section:
         if own:
             cells[variant] = _cell(own)
     of_default = [record for record in records if record["variant"] == dataset.default]
+    most = round(dataset.train_share * of_paper.train_budget)
     of_combinations = _certified_runs_of_paper(dataset.paper)
     return Section(
         dataset=dataset,
-        budget=f"{of_paper.train_budget:,} + {of_paper.validation:,} of {of_paper.pool:,}",
-        cap=1 - of_paper.train_budget / of_paper.pool,
+        budget=f"{most:,} + {of_paper.validation:,} of {of_paper.pool:,}",
+        most=most,
+        pool=of_paper.pool,
         cells=cells,
         combinations=_combinations(of_combinations),
         versions=tuple(sorted({record["version"] for record in records})),
@@ -164,6 +189,7 @@ def _cell(records: Sequence[Record]) -> Cell:
     return Cell(
         coverages=tuple(record["coverage"] for record in records),
         errors=tuple(record["error"] for record in records if record["error"] is not None),
+        taught=statistics.mean(record["human_labels"] for record in records),
         right=statistics.mean(record["right"] for record in records),
         augrc=statistics.mean(record["augrc"] for record in records),
         in_hindsight=statistics.mean(_in_hindsight(record["risk_curve"]) for record in records),
@@ -197,7 +223,7 @@ def _combinations(runs: Sequence[Record]) -> dict[str, Cell]:
 def draw(store: Store, path: Path) -> Path:
     """Error against coverage, on the points the thresholds were set on, averaged over seeds."""
     drawn = style.figure(5.4)
-    grid = drawn.subplots(2, 3, sharex=True).ravel()
+    grid = drawn.subplots(2, 4, sharex=True).ravel()
     for axes, dataset in zip(grid, datasets().values(), strict=False):
         for variant, colour in _COLOURS.items():
             curves = [r["risk_curve"] for r in store.read("runs", dataset.name) if r["variant"] == variant]
@@ -210,7 +236,7 @@ def draw(store: Store, path: Path) -> Path:
         axes.set_ylim(bottom=0)
     drawn.supxlabel("coverage of held-out points, surest first (%)", fontsize=10)
     drawn.supylabel("error (%)", fontsize=10)
-    legend = grid[-1]  # five datasets, six places
+    legend = grid[-1]  # seven datasets, eight places
     legend.axis("off")
     curves_of = {text: line for axes in grid for line, text in zip(*axes.get_legend_handles_labels(), strict=True)}
     shown = [variant for variant in _COLOURS if variant in curves_of]

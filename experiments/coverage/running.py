@@ -39,7 +39,8 @@ class Dataset:
     """``classifier``: the paper's for images, the product's for features. ``default``: the variant the product takes
     unless told otherwise. ``features``: what a point is, if not what experiments/paper has. ``better_network`` and
     ``semi_supervised``: keywords for variants that want them. ``parameters``: of methods, by name, where they are not
-    the package's own. ``aim``: coverage to reach."""
+    the package's own. ``aim``: coverage to reach.
+    ``train_share``: how much of the budget to train may be spent."""
 
     name: str
     title: str
@@ -51,6 +52,7 @@ class Dataset:
     semi_supervised: dict[str, Any] = field(default_factory=lambda: {"training": "semi-supervised"})
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     aim: float | None = None
+    train_share: float = 1.0
 
     def has(self, variant: str) -> bool:
         """Not those that only differ by a better network, where there is none, or that are for rows of numbers."""
@@ -131,6 +133,8 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
     """Of ls.autolabel; beside them the parameters of methods, and shares of the train budget: what is spent of it, and
     what of that in the first batch and in each later one."""
     own = {"classifier": dataset.classifier} | variants()[variant]
+    if dataset.train_share != 1:
+        own["train_share"] = dataset.train_share * own.get("train_share", 1)
     if own.pop("better_network", False):
         own |= dataset.better_network
     if own.pop("semi_supervised", False):
@@ -191,7 +195,7 @@ def _records(
 
 def _own_settings(dataset: Dataset, of_paper: Protocol, variant: str) -> dict[str, Any]:
     """Of ls.autolabel, methods with their parameters."""
-    own = {"training": "vanilla"} | _keywords(dataset, variant)
+    own = {"training": "vanilla", "stop_early": False} | _keywords(dataset, variant)
     of_methods = own.pop("of_methods", {})
     of_methods[own["confidence"]] = own.pop("parameters", {})
     for group in ("classifier", "training", "confidence"):

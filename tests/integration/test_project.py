@@ -17,6 +17,7 @@ import pytest
 from PIL import Image
 
 from labelsieve.cli.main import main
+from labelsieve.data.embeddings import sentence_model
 from labelsieve.errors import AnswersUsedError, DataError, LabelsieveWarning, ProjectError
 from labelsieve.project import Project
 from labelsieve.project.people import decisions
@@ -400,8 +401,9 @@ class TestCare:
     ) -> None:
         folder = made(tmp_path / "project", posts)
         assert main(["run", str(folder)]) == 0
+        chosen = sentence_model.chosen_model
         monkeypatch.setattr(
-            "labelsieve.data.embeddings.sentence_model.chosen_model", lambda _name: "a model from the future"
+            sentence_model, "chosen_model", lambda name: "from the future" if name == "auto" else chosen(name)
         )
         assert main(["run", str(folder)]) == 0
 

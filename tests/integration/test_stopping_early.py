@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 from sklearn.datasets import make_blobs
+from sklearn.ensemble import RandomForestClassifier
 
 import labelsieve as ls
 from labelsieve.errors import AnnotatorError, ConfigurationError
@@ -153,3 +154,45 @@ def test_the_report_shows_what_was_expected(tmp_path):
     assert NO_LONGER_PAYS in page
     page = write_report(run_on(EASY, stop_early=False), tmp_path / "other", title="easy").read_text(encoding="utf-8")
     assert "expected in all" not in page
+
+
+OF_ITS_OWN = {name: value for name, value in SETTINGS.items() if name not in ("stop_early", "seed_size", "batch_size")}
+
+
+@pytest.mark.parametrize(
+    ("settings", "stops"),
+    [
+        ({}, True),
+        ({"classifier": "embedding", "training": "vanilla"}, True),
+        ({"classifier": "features"}, True),
+        ({"confidence": "evidence"}, True),
+        ({"stop_early": False}, False),
+        ({"confidence": "softmax"}, False),
+        ({"thresholds": "paper"}, False),
+        ({"certified_rounds": 2, "validation_budget": 400}, False),
+        ({"classifier": "linear"}, False),
+        ({"classifier": RandomForestClassifier(20)}, False),
+    ],
+    ids=str,
+)
+def test_a_run_stops_by_itself_where_that_is_cheap_and_can_be(settings, stops):
+    run = ls.autolabel(PARTLY[0], ls.SimulatedAnnotator(PARTLY[1]), **OF_ITS_OWN | settings)
+    assert run.rounds[0].train_points == (80 if stops else 160)
+
+
+def test_batches_grow_from_a_few_labels_of_each_class_unless_sizes_are_given():
+    def points(**settings):
+        run = ls.autolabel(HARD[0], ls.SimulatedAnnotator(HARD[1]), **OF_ITS_OWN | settings)
+        return [report.train_points for report in run.rounds]
+
+    assert points() == [80, 100, 125, 156, 195, 244, 305, 381, 400]
+    assert points(train_budget=2000 - 200)[:3] == [90, 112, 140]
+    assert points(classes=None)[0] == 160
+    assert points(seed_size=200) == [200, 250, 312, 390, 400]
+    assert points(batch_size=150) == [160, 310, 400]
+    assert points(stop_early=False) == [160, 240, 320, 400]
+
+
+def test_other_words_are_refused():
+    with pytest.raises(ConfigurationError, match="stop_early must be True, False or 'auto'; got 'never'"):
+        run_on(EASY, stop_early="never")

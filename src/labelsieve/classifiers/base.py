@@ -34,6 +34,11 @@ class Classifier(ABC, BaseEstimator):  # type: ignore[misc]
     """What a fitted one has chosen by its training labels, in words, if it chooses anything."""
 
     @property
+    def trains_in_seconds(self) -> bool:
+        """Whether a run may train several in each round without being told to."""
+        return False
+
+    @property
     def unlabelled_wanted(self) -> int:
         """How many points without labels ``fit`` can make use of; 0 for none."""
         return 0

@@ -31,6 +31,10 @@ class BestOf(Classifier):
     def unlabelled_wanted(self) -> int:
         return max(candidate.unlabelled_wanted for candidate in self.candidates)
 
+    @property
+    def trains_in_seconds(self) -> bool:
+        return all(candidate.trains_in_seconds for candidate in self.candidates)
+
     def settled(self) -> Classifier:
         return self.chosen_.settled()
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import joblib
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
@@ -49,6 +51,12 @@ class SklearnClassifier(Classifier):
         copied = type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
         copied._known_neighbours, copied._spreads = self._known_neighbours, self._spreads
         return copied
+
+    @property
+    def trains_in_seconds(self) -> bool:
+        """Who knows what an estimator of somebody's own takes?"""
+        last = self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
+        return isinstance(last, LogisticRegression)
 
     def settled(self) -> SklearnClassifier:
         copied: SklearnClassifier = clone(self)

@@ -77,9 +77,8 @@ def _add_init(commands: Any) -> None:
         init.add_argument(f"--{name}", type=int, metavar="N", help=text)
     init.add_argument(
         "--stop-early",
-        action="store_const",
-        const=True,
-        help="ask for no more labels to learn from once that no longer pays",
+        action=argparse.BooleanOptionalAction,
+        help="ask for no more labels to learn from once that no longer pays (default: where models are quick to train)",
     )
 
 

@@ -38,7 +38,7 @@ def autolabel(
     validation_reuse: str = "auto",
     certified_rounds: int = 1,
     max_rounds: int | None = None,
-    stop_early: bool = False,
+    stop_early: bool | str = "auto",
     label_rest: bool = False,
     ledger: Ledger | Run | None = None,
     random_state: int = 0,
@@ -55,7 +55,8 @@ def autolabel(
     tolerance: the share of wrong machine labels you accept (ε).
     delta: the probability with which a certified promise may fail (δ).
     train_budget, validation_budget: how many human labels may be asked for, to learn and to check.
-    seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None.
+    seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None. A run
+        that may stop early begins with a twentieth, but 20 labels per class, and always adds a quarter of what it has.
     classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters; ``"auto"``
         chooses by the kind of points, or for confidence by the training labels.
     calibration_fraction: share of the validation points a fitted confidence function learns from (ν); those that learn
@@ -68,7 +69,8 @@ def autolabel(
     certified_rounds: in how many of the last rounds thresholds are certified; they share delta and the validation
         budget. One, at the end, with the best model, is usually the best use of both.
     stop_early: ask for no more training labels once a further batch is not expected to add machine labels; see
-        docs/methods.md. Needs a confidence function that learns from training points, as ``"auto"`` does.
+        docs/methods.md. Needs a confidence function that learns from training points, as ``"auto"`` does. ``"auto"``
+        does so where it can be done and takes models that are trained in seconds.
     label_rest: ask humans for whatever is left in the end.
     ledger: a ledger or run to continue, for example after an annotator raised (``error.ledger``). Give an empty
         ``ls.Ledger()`` to keep hold of all answers even if the process is interrupted from the keyboard.

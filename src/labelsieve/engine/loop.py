@@ -278,7 +278,7 @@ class Loop:
     def _look_for_a_second_class(self) -> Generator[Request, Any, None]:
         """A classifier needs two classes: ask on at random until there are, or the budget ends."""
         state = self._ledger.state
-        n = min(self._settings.batch_size, self._standing.train_budget_left(), len(state.unlabelled()))
+        n = min(self._standing.next_batch(), len(state.unlabelled()))
         if n <= 0:
             (only,) = (state.classes[code] for code in np.unique(state.label[state.training()]))
             raise OneClassError(

@@ -72,11 +72,19 @@ class Methods:
             self._refuse_stopping_early(settings, plan)
         return plan
 
+    def stops_early_by_itself(self, settings: RunSettings, validation_reuse: str, is_given: bool) -> bool:
+        """Whether a run that may choose stops early: where it can, and the models this takes are trained in seconds."""
+        plan = self.plan(settings, validation_reuse, is_given)
+        has_an_idea = self.confidence.training_folds and self._confidence_knows_what_to_expect
+        return bool(self.classifier.trains_in_seconds and has_an_idea and plan.single_use and plan.max_tests == 1)
+
+    @property
+    def _confidence_knows_what_to_expect(self) -> bool:
+        return type(self.confidence).expected_coverage is not ConfidenceFunction.expected_coverage
+
     def _refuse_stopping_early(self, settings: RunSettings, plan: ValidationPlan) -> None:
         """Whether to ask on is decided by training labels alone, and by a function that says what it expects."""
-        confidence = type(self.confidence)
-        has_no_idea = confidence.expected_coverage is ConfidenceFunction.expected_coverage
-        if not self.confidence.training_folds or has_no_idea:
+        if not self.confidence.training_folds or not self._confidence_knows_what_to_expect:
             raise ConfigurationError(
                 "stop_early needs a confidence function that learns from training labels what coverage to expect: "
                 f"'auto' or 'evidence'; got {self.confidence}. Use confidence='auto', or leave stop_early out."

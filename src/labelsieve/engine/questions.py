@@ -70,7 +70,7 @@ class Questions:
     def after_round(self, tally: Tally, view: View, estimate: Estimate | None) -> tuple[Asked | None, Ints]:
         """The next batch by the query strategy, or None if the run ends here; and which waiting validation points to
         give up for it."""
-        n = min(self._settings.batch_size, self._standing.train_budget_left(), len(view.rest))
+        n = min(self._standing.next_batch(), len(view.rest))
         if n <= 0 or self.reason_to_stop(tally, estimate) is not None:
             return None, view.waiting[:0]
         selection, given_up = select_and_thin(

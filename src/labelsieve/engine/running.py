@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+from labelsieve import registry
 from labelsieve.annotators.base import Annotator, as_annotator
 from labelsieve.data.classes import ClassCodes, declared_classes
 from labelsieve.data.pool import Pool, as_pool
@@ -146,7 +147,7 @@ def open_run(
     validation_reuse: str,
     certified_rounds: int,
     max_rounds: int | None,
-    stop_early: bool,
+    stop_early: bool | str,
     label_rest: bool,
     ledger: Ledger | Run | None,
     random_state: int,
@@ -158,11 +159,12 @@ def open_run(
     pool = as_pool(pool)
     answering = as_annotator(annotator)
     names = declared_classes(classes)
+    n_classes = None if names is None else len(names)
     given, given_labels = given_validation(validation, pool)
     settings = checked_settings(
         pool_size=len(pool),
         n_given_validation=len(given_labels),
-        n_classes=None if names is None else len(names),
+        n_classes=n_classes,
         tolerance=tolerance,
         delta=delta,
         train_budget=train_budget,
@@ -189,8 +191,12 @@ def open_run(
     )
     seen = [part for part in (points, given_points) if part is not None and is_seen(part)]
     as_executor(executor)  # refused before anybody is asked, if it cannot be
+    if stop_early == registry.AUTO:
+        stop_early = methods.stops_early_by_itself(settings, validation_reuse, is_given=given is not None)
+    if stop_early:
+        settings = settings.stopping_early(seed_size, batch_size, n_classes)
     plan = methods.plan(settings, validation_reuse, is_given=given is not None)
-    methods.refuse_what_cannot_work(settings, plan, points, None if names is None else len(names))
+    methods.refuse_what_cannot_work(settings, plan, points, n_classes)
     if plan.kind == "folds" and names is None:
         raise ConfigurationError(
             "Name the classes (classes=...): with validation labels there beforehand, learning the classes from the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,6 +10,8 @@ from labelsieve.errors import ConfigurationError
 from labelsieve.thresholds.base import check_tolerance
 
 _SEED_SHARE, _BATCH_SHARE = 0.4, 0.2
+_FIRST_SHARE, _FIRST_PER_CLASS, _GROWTH = 0.05, 20, 0.25
+"""Of runs that may stop early."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,33 @@ class RunSettings:
     validation_points: int
     certified_rounds: int
     seed_size: int
-    batch_size: int
+    batch_size: int | None
     calibration_fraction: float
     max_rounds: int | None
     label_rest: bool
     random_state: int
     stop_early: bool
+
+    def next_batch(self, asked: int) -> int:
+        """How many training labels to ask for after so many: of fixed size or, if there is none, growing."""
+        wanted = max(1, round(_GROWTH * asked)) if self.batch_size is None else self.batch_size
+        return min(wanted, self.train_budget - asked)
+
+    def batches_after(self, asked: int) -> int:
+        """How many more batches there may be."""
+        batches = 0
+        while asked < self.train_budget:
+            asked += self.next_batch(asked)
+            batches += 1
+        return batches
+
+    def stopping_early(self, seed_size: int | None, batch_size: int | None, n_classes: int | None) -> RunSettings:
+        """The same, for a run that may stop early. Where no sizes were given, it begins with few labels and always adds
+        a quarter of what there are: whether twice as many promise more can then be told at any time."""
+        first = self.seed_size
+        if seed_size is None and batch_size is None and n_classes is not None:
+            first = min(first, max(round(_FIRST_SHARE * self.train_budget), _FIRST_PER_CLASS * n_classes))
+        return replace(self, stop_early=True, seed_size=first, batch_size=batch_size)
 
 
 def checked_settings(
@@ -47,9 +70,10 @@ def checked_settings(
     max_rounds: int | None,
     label_rest: bool,
     random_state: int,
-    stop_early: bool,
+    stop_early: bool | str,
 ) -> RunSettings:
-    """Settings with defaults filled in; raises ``ConfigurationError`` for anything that cannot work."""
+    """Settings with defaults filled in; raises ``ConfigurationError`` for anything that cannot work. ``stop_early`` by
+    choice of the run (``"auto"``) is for its methods to tell; until then it is off."""
     check_tolerance(tolerance)
     if not (isinstance(delta, Real) and 0 < delta < 1):
         raise ConfigurationError(
@@ -84,6 +108,8 @@ def checked_settings(
         )
     if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
         raise ConfigurationError(f"random_state must be a whole number from 0 on; got {random_state!r}.")
+    if stop_early not in (True, False, "auto"):
+        raise ConfigurationError(f"stop_early must be True, False or 'auto'; got {stop_early!r}.")
     return RunSettings(
         tolerance=float(tolerance),
         delta=float(delta),
@@ -97,7 +123,7 @@ def checked_settings(
         max_rounds=None if max_rounds is None else _positive("max_rounds", max_rounds),
         label_rest=bool(label_rest),
         random_state=int(random_state),
-        stop_early=bool(stop_early),
+        stop_early=stop_early is True,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +60,11 @@ class Standing:
 
     def train_budget_left(self) -> int:
         """Training labels that may still be asked for."""
-        return self._settings.train_budget - self._ledger.state.asked_for(Role.TRAIN)
+        return self._settings.train_budget - self._asked_to_train()
+
+    def next_batch(self) -> int:
+        """How many of them to ask for next."""
+        return max(0, self._settings.next_batch(self._asked_to_train()))
 
     def untrained_labels(self) -> int:
         """Answers no model has learned from yet."""
@@ -94,9 +97,12 @@ class Standing:
             return 0
         return min(self._plan.per_test, len(self._ledger.state.unlabelled()))
 
+    def _asked_to_train(self) -> int:
+        return self._ledger.state.asked_for(Role.TRAIN)
+
     def _batches_to_come(self) -> int:
         """How many batches of training labels may follow the round that is about to begin."""
-        batches = math.ceil(self.train_budget_left() / self._settings.batch_size)
+        batches = self._settings.batches_after(self._asked_to_train())
         if self._settings.max_rounds is not None:
             batches = min(batches, self._settings.max_rounds - self._ledger.state.rounds_closed - 1)
         return batches

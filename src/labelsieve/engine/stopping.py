@@ -100,9 +100,8 @@ class Prospects:
         """By the estimates in the ledger, and that of the current round, which is not there yet."""
         if not self._settings.stop_early:
             return True
-        batch = min(self._settings.batch_size, self._standing.train_budget_left())
         so_far = estimates(self._ledger.rounds)
-        return asking_pays(so_far if estimate is None else [*so_far, estimate], batch)
+        return asking_pays(so_far if estimate is None else [*so_far, estimate], self._standing.next_batch())
 
 
 def reason_to_stop(

@@ -72,7 +72,7 @@ def single_use(kind: Literal["fresh", "folds"], settings: RunSettings, min_point
     whatever queries and machine labels have taken out before, and no label is spent on points that are labelled
     already. ``"folds"``: for validation data that are there beforehand; they are thinned as queries thin the pool.
     """
-    rounds = 1 + math.ceil((settings.train_budget - settings.seed_size) / settings.batch_size)
+    rounds = 1 + settings.batches_after(settings.seed_size)
     if settings.max_rounds is not None:
         rounds = min(rounds, settings.max_rounds)
     tests = min(settings.certified_rounds, rounds)

@@ -62,15 +62,18 @@ class LabellingSection(_Section):
     delta: Delta = Field(0.05, description="probability with which the promise may fail")
     train_budget: Count = Field(500, description="human labels to learn from")
     validation_budget: Count = Field(500, description="human labels to check with")
-    seed_size: Count | None = Field(None, description="first batch; 0.4 of the train budget if left out")
-    batch_size: Count | None = Field(None, description="later batches; 0.2 of the train budget if left out")
+    seed_size: Count | None = Field(None, description="first batch; see docs/methods.md if left out")
+    batch_size: Count | None = Field(None, description="later batches; see docs/methods.md if left out")
     classifier: str = Field("auto", description="method")
     training: str = Field("auto", description="method")
     confidence: str = Field("auto", description="method")
     thresholds: str = Field("certified", description="method")
     query: str = Field("margin-random", description="method")
     certified_rounds: Count = Field(1, description="in how many of the last rounds machine labels are given")
-    stop_early: bool = Field(False, description="ask for no more to learn from once that no longer pays")
+    stop_early: bool | Literal["auto"] = Field(
+        "auto",
+        description="ask for no more to learn from once that no longer pays; auto: if models train in seconds",
+    )
     random_state: Annotated[int, Field(ge=0)] = Field(0, description="another one draws other points")
 
     @field_validator("classifier", "training", "confidence", "thresholds", "query")
