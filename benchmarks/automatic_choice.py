@@ -71,6 +71,7 @@ def seconds(classifier: str, draw: Draw, train_budget: int, training: str, confi
             classifier=classifier,
             training=training,
             confidence=confidence,
+            stop_early=False,  # in as many rounds, whatever the confidence function
             progress=False,
         )
     chosen = run.rounds[-1].confidence_choice

@@ -63,7 +63,7 @@ def main() -> None:
                 ls.autolabel(
                     x, ls.SimulatedAnnotator(y), classes=int(y.max()) + 1, train_budget=train,
                     validation_budget=validation, classifier=classifier, training="vanilla", random_state=seed,
-                    progress=False,
+                    stop_early=False, progress=False,
                 ).coverage
                 for seed in range(seeds)
             ]  # fmt: skip

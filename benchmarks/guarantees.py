@@ -54,7 +54,7 @@ def measured(problem: Problem, rule: str) -> dict[str, Any]:
         ls.autolabel(
             x, ls.SimulatedAnnotator(y), classes=int(y.max()) + 1, train_budget=train, validation_budget=validation,
             batch_size=int(0.3 * train), classifier="logistic", tolerance=TOLERANCE, random_state=seed,
-            progress=False, **RULES[rule],
+            stop_early=False, progress=False, **RULES[rule],
         ).evaluate(y)
         for seed in range(SEEDS)
     ]  # fmt: skip

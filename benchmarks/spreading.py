@@ -38,6 +38,7 @@ def measured(x: np.ndarray, y: np.ndarray, budget: int, training: str, seed: int
             classifier="embedding",
             training=training,
             random_state=seed,
+            stop_early=False,
             progress=False,
         )
     found = run.evaluate(y[:POOL])

@@ -30,6 +30,7 @@ _COLOURS = {
     "auto-better-network": "#009E73",
     "auto-semi-supervised": "#56B4E9",
     "semi-supervised-fewer-labels": "#999999",
+    "as-it-comes": "#F0E442",
 }
 
 
@@ -40,8 +41,8 @@ _RULE_CHANGED = ((0, 2), (0, 4))
 @dataclass(frozen=True)
 class Cell:
     """All seeds of one variant on one dataset. ``in_hindsight``: part of the points left to label that one threshold
-    could have let through, its error known. ``taught``: labels to train that were asked for. Runs of the paper's methods
-    do not keep the last four."""
+    could have let through, its error known. ``taught``: labels to train that were asked for. Runs of the paper's
+    methods do not keep the last four."""
 
     coverages: tuple[float, ...]
     errors: tuple[float, ...]
@@ -166,7 +167,7 @@ def _section(dataset: Dataset, store: Store) -> Section:
             cells[variant] = _cell(own)
     of_default = [record for record in records if record["variant"] == dataset.default]
     most = round(dataset.train_share * of_paper.train_budget)
-    of_combinations = _certified_runs_of_paper(dataset.paper)
+    of_combinations = _certified_runs_of_paper(dataset.paper) if dataset.train_share == 1 else []
     return Section(
         dataset=dataset,
         budget=f"{most:,} + {of_paper.validation:,} of {of_paper.pool:,}",

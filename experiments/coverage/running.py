@@ -37,10 +37,10 @@ _CURVE_POINTS = 100
 @dataclass(frozen=True)
 class Dataset:
     """``classifier``: the paper's for images, the product's for features. ``default``: the variant the product takes
-    unless told otherwise. ``features``: what a point is, if not what experiments/paper has. ``better_network`` and
-    ``semi_supervised``: keywords for variants that want them. ``parameters``: of methods, by name, where they are not
-    the package's own. ``aim``: coverage to reach.
-    ``train_share``: how much of the budget to train may be spent."""
+    unless told otherwise. ``features``: what a point is, if not what experiments/paper has. ``better_network``,
+    ``semi_supervised`` and ``as_it_comes``: keywords for variants that want them. ``parameters``: of methods, by name,
+    where they are not the package's own. ``aim``: coverage to reach. ``train_share``: how much of the budget to train
+    may be spent."""
 
     name: str
     title: str
@@ -49,6 +49,7 @@ class Dataset:
     default: str
     features: str | None = None
     better_network: dict[str, Any] = field(default_factory=dict)
+    as_it_comes: dict[str, Any] = field(default_factory=dict)
     semi_supervised: dict[str, Any] = field(default_factory=lambda: {"training": "semi-supervised"})
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     aim: float | None = None
@@ -57,7 +58,9 @@ class Dataset:
     def has(self, variant: str) -> bool:
         """Not those that only differ by a better network, where there is none, or that are for rows of numbers."""
         wanted = variants()[variant]
-        is_for_this = self.classifier == "embedding" or not {"classifier", "stop_early"} & wanted.keys()
+        if "as_it_comes" in wanted:
+            return bool(self.as_it_comes)
+        is_for_this = "classifier" not in wanted or self.classifier == "embedding"
         return is_for_this and (
             bool(self.better_network) or "better_network" not in wanted or "semi_supervised" in wanted
         )
@@ -139,6 +142,8 @@ def _keywords(dataset: Dataset, variant: str) -> dict[str, Any]:
         own |= dataset.better_network
     if own.pop("semi_supervised", False):
         own |= dataset.semi_supervised
+    if own.pop("as_it_comes", False):
+        own |= dataset.as_it_comes
     used = {
         name: dataset.parameters[name] for name in own.values() if isinstance(name, str) and name in dataset.parameters
     }
