@@ -36,7 +36,9 @@ class _Looking(EfficientNetLite):
         """Features, and seconds."""
         started, size = time.perf_counter(), self.batch_size
         batches = (images[start : start + size] for start in range(0, len(images), size))
-        features = np.concatenate([self.see([Image.fromarray(image) for image in batch]) for batch in batches])
+        features = np.concatenate(
+            [self.see([self.fitted(Image.fromarray(image)) for image in batch]) for batch in batches]
+        )
         return features, time.perf_counter() - started
 
 

@@ -12,8 +12,11 @@ from PIL import Image
 import labelsieve as ls
 from labelsieve.cli.main import main
 from labelsieve.data.embeddings import efficientnet
+from labelsieve.engine.autolabel import all_settings
+from labelsieve.engine.looking import is_photographs
 from labelsieve.engine.progress import Observer
-from labelsieve.errors import AnnotatorError, ConfigurationError
+from labelsieve.engine.running import open_run
+from labelsieve.errors import AnnotatorError, ConfigurationError, DataError
 from labelsieve.project.project import Project
 
 SETTINGS = {"classes": 3, "tolerance": 0.1, "train_budget": 40, "validation_budget": 120, "progress": False}
@@ -106,6 +109,25 @@ def test_a_classifier_that_was_named_sees_the_pixels() -> None:
         ls.autolabel(X, ls.SimulatedAnnotator(Y), **SETTINGS, classifier=lambda shape, _: shape[5])
 
 
+@pytest.mark.parametrize("methods", [{"training": "crl"}, {"confidence": "energy"}], ids=str)
+def test_methods_that_need_a_network_of_the_run_s_own_get_one(methods: dict[str, str]) -> None:
+    pool = ls.Pool(X)
+    opened = open_run(**all_settings(pool, ls.SimulatedAnnotator(Y), {**SETTINGS, **methods}))
+    assert "TorchClassifier" in opened.facts["classifier"]
+    assert "points" not in opened.facts
+    assert "efficientnet" in open_run(**all_settings(pool, ls.SimulatedAnnotator(Y), SETTINGS)).facts["points"]
+
+
+def test_held_out_points_of_another_type_are_refused_before_anything_is_looked_at() -> None:
+    with pytest.raises(DataError, match="validation points must be of the type of pool points, uint8; got float64"):
+        ls.autolabel(X, ls.SimulatedAnnotator(Y), validation=(X / 1.0, Y), **SETTINGS)
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="device must be 'auto', 'cpu' or"):
+        ls.image_features(X, device="tpu")
+
+
 @pytest.mark.parametrize("images", [X[..., 0], X / 255, X[:, :10]], ids=["grey", "not bytes", "tiny"])
 def test_what_is_no_photograph_is_refused(images: np.ndarray) -> None:
     with pytest.raises(ConfigurationError, match=r"images must be in colour.*uint8; got"):
@@ -129,6 +151,15 @@ class TestProjects:
     def test_small_photographs_are_looked_at(self, folder: Path) -> None:
         assert self.features_of(folder) == (efficientnet.WIDTH,)
         assert main(["run", str(folder), "--simulate", "folder"]) == 0
+
+    def test_images_that_come_as_numbers_stay_what_they_are(self, tmp_path: Path) -> None:
+        """Whoever made the file has chosen; and nothing would keep what was seen from one batch to the next."""
+        np.save(tmp_path / "images.npy", X)
+        made = ["init", str(tmp_path / "numbers"), "--data", str(tmp_path / "images.npy"), "--classes", "0,1,2"]
+        assert main(made) == 0
+        assert self.features_of(tmp_path / "numbers") == X.shape[1:]
+        with Project(tmp_path / "numbers") as project:
+            assert not is_photographs(project._pool(lambda *_: None))
 
     def test_without_the_network_they_are_their_pixels_and_stay_so(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch

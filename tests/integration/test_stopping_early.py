@@ -11,6 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.ensemble import RandomForestClassifier
 
 import labelsieve as ls
+from labelsieve.engine.settings import checked_settings
 from labelsieve.errors import AnnotatorError, ConfigurationError
 from labelsieve.reports.files import write_report
 from labelsieve.store.database import Database
@@ -187,8 +188,10 @@ def test_batches_grow_from_a_few_labels_of_each_class_unless_sizes_are_given():
 
     assert points() == [80, 100, 125, 156, 195, 244, 305, 381, 400]
     assert points(train_budget=2000 - 200)[:3] == [90, 112, 140]
-    assert points(classes=None)[0] == 160
-    assert points(seed_size=200) == [200, 250, 312, 390, 400]
+    assert points(classes=None) == [160, 240, 320, 400]
+    assert points(seed_size=200) == [200, 280, 360, 400]
+    assert points(max_rounds=3) == [160, 240, 320]
+    assert points(max_rounds=9) == points()
     assert points(batch_size=150) == [160, 310, 400]
     assert points(stop_early=False) == [160, 240, 320, 400]
 
@@ -196,3 +199,14 @@ def test_batches_grow_from_a_few_labels_of_each_class_unless_sizes_are_given():
 def test_other_words_are_refused():
     with pytest.raises(ConfigurationError, match="stop_early must be True, False or 'auto'; got 'never'"):
         run_on(EASY, stop_early="never")
+
+
+def test_few_answers_that_were_there_already_make_no_tiny_batches():
+    settings = checked_settings(
+        pool_size=5000, n_given_validation=0, n_classes=5, tolerance=0.05, delta=0.05, train_budget=500,
+        validation_budget=500, certified_rounds=1, seed_size=None, batch_size=None, calibration_fraction=0.5,
+        max_rounds=None, label_rest=False, random_state=0, stop_early="auto",
+    ).stopping_early(None, None, 5)  # fmt: skip
+    assert settings.seed_size == 100
+    assert (settings.next_batch(8), settings.next_batch(100), settings.next_batch(490)) == (92, 25, 10)
+    assert settings.batches_after(8) == 1 + settings.batches_after(100)

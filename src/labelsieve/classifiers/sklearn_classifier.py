@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
@@ -54,9 +55,9 @@ class SklearnClassifier(Classifier):
 
     @property
     def trains_in_seconds(self) -> bool:
-        """Who knows what an estimator of somebody's own takes?"""
-        last = self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
-        return isinstance(last, LogisticRegression)
+        """Logistic regression does; who knows what an estimator of somebody's own takes?"""
+        steps = [step for _, step in self.estimator.steps] if isinstance(self.estimator, Pipeline) else [self.estimator]
+        return type(steps[-1]) is LogisticRegression and all(type(step) is Normalizer for step in steps[:-1])
 
     def settled(self) -> SklearnClassifier:
         copied: SklearnClassifier = clone(self)

@@ -29,14 +29,22 @@ class Pool:
     ``ids`` names the points to annotators and in the output; if not given, what the data bring along (the index of a
     DataFrame, the column ``id`` of a Parquet file, the paths of images), or else row numbers. A pool has no labels:
     those are reached only by asking an annotator. ``identity``: what the points were computed from, for points of which
-    another machine would compute other last digits.
+    another machine would compute other last digits. ``as_it_is``: nothing else is to be made of the points, such as
+    what a network sees in photographs.
     """
 
     def __init__(
-        self, data: Any, ids: Iterable[Any] | None = None, *, name: str = "pool", identity: str | None = None
+        self,
+        data: Any,
+        ids: Iterable[Any] | None = None,
+        *,
+        name: str = "pool",
+        identity: str | None = None,
+        as_it_is: bool = False,
     ) -> None:
         self._identity = identity
-        self._seen: Pool | None = None
+        self.as_it_is = as_it_is
+        self._seen: dict[str, Pool] = {}
         self.source = as_source(data, name)
         _refuse_unusable(self.source, name)
         if ids is None:
@@ -46,20 +54,16 @@ class Pool:
     def __len__(self) -> int:
         return self.source.shape[0]
 
-    @property
-    def is_made_of_items(self) -> bool:
-        """Whether the points were computed from something else, and are what somebody wants to be looked at."""
-        return self._identity is not None
-
     def seen(self, device: str) -> Pool:
         """The same points, images in colour, as a pretrained network sees them: one pool, however often it is asked
         for, so that the network looks once."""
-        if self._seen is None:
+        if device not in self._seen:
             from labelsieve.data.sources.seen_images import SeenImages
 
-            self._seen = copy(self)
-            self._seen.source = SeenImages(self.source, device)
-        return self._seen
+            seen = copy(self)
+            seen.source, seen._seen = SeenImages(self.source, device), {}
+            self._seen[device] = seen
+        return self._seen[device]
 
     @property
     def point_shape(self) -> tuple[int, ...]:

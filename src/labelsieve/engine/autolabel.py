@@ -55,8 +55,8 @@ def autolabel(
     tolerance: the share of wrong machine labels you accept (ε).
     delta: the probability with which a certified promise may fail (δ).
     train_budget, validation_budget: how many human labels may be asked for, to learn and to check.
-    seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None. A run
-        that may stop early begins with a twentieth, but 20 labels per class, and always adds a quarter of what it has.
+    seed_size, batch_size: first and later batches of training labels; 0.4 and 0.2 of the train budget if None. Runs
+        that may stop early, of named classes, begin with fewer and add a quarter of what they have: docs/methods.md.
     classifier, training, confidence, thresholds, query: a name, or an instance with its own parameters; ``"auto"``
         chooses by the kind of points, or for confidence by the training labels.
     calibration_fraction: share of the validation points a fitted confidence function learns from (ν); those that learn
@@ -108,6 +108,8 @@ def autolabel_many(
     finished: dict[int, list[Run]] = {}
     watched = bars_if_terminal(progress, ManyBars)
     with ready(executor) as runner, watched:
+        for run in opened:  # here, once, what each task would do again
+            run.look(watched)
         for index, several in runner.map(_side_by_side, tasks, (shared_pool, annotator)):
             finished[index] = several
             if isinstance(watched, ManyBars):

@@ -12,7 +12,7 @@ from labelsieve.data.embeddings import efficientnet
 from labelsieve.data.pool import Pool, as_pool
 from labelsieve.data.sources.seen_images import SeenImages
 from labelsieve.engine.progress import LiveBars, bars_if_terminal
-from labelsieve.errors import ConfigurationError
+from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Array
 
 _COLOURS = 3
@@ -27,7 +27,7 @@ def is_photographs(pool: Pool) -> bool:
         and shape[2] == _COLOURS
         and min(shape[:2]) >= efficientnet.FEWEST_PIXELS
         and pool.source.dtype == np.uint8
-        and not pool.is_made_of_items
+        and not pool.as_it_is
     )
 
 
@@ -54,13 +54,18 @@ def image_features(images: Any, *, device: str = "auto", progress: bool = True) 
 
 
 def as_the_classifier_sees_them(
-    pool: Pool, given: Pool | None, classifier: Any, device: str
+    pool: Pool, given: Pool | None, classifier: Any, needs_network: bool, device: str
 ) -> tuple[Pool, Pool | None, Any]:
     """Photographs through the network, if it is installed and nobody has said what shall learn from them; all else as
-    it is."""
-    by_choice = not (isinstance(classifier, str) and classifier == registry.AUTO)
+    it is. ``needs_network``: only a network of the run's own will do."""
+    by_choice = needs_network or not (isinstance(classifier, str) and classifier == registry.AUTO)
     if by_choice or not is_photographs(pool) or not efficientnet.is_installed():
         return pool, given, classifier
+    if given is not None and given.source.dtype != pool.source.dtype:
+        raise DataError(
+            f"validation points must be of the type of pool points, {pool.source.dtype}; got {given.source.dtype}. "
+            "Convert them: x.astype(np.uint8), if they hold values from 0 to 255."
+        )
     return pool.seen(device), None if given is None else given.seen(device), _ON_FEATURES
 
 

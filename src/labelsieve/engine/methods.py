@@ -68,32 +68,33 @@ class Methods:
             plan = reusing(settings, min_points)
         else:
             plan = single_use("folds" if is_given or validation_reuse == "folds" else "fresh", settings, min_points)
-        if settings.stop_early:
-            self._refuse_stopping_early(settings, plan)
+        if settings.stop_early and (obstacle := self._obstacle_to_stopping(plan, settings.certified_rounds)):
+            raise ConfigurationError(obstacle)
         return plan
 
     def stops_early_by_itself(self, settings: RunSettings, validation_reuse: str, is_given: bool) -> bool:
         """Whether a run that may choose stops early: where it can, and the models this takes are trained in seconds."""
         plan = self.plan(settings, validation_reuse, is_given)
-        has_an_idea = self.confidence.training_folds and self._confidence_knows_what_to_expect
-        return bool(self.classifier.trains_in_seconds and has_an_idea and plan.single_use and plan.max_tests == 1)
+        return (
+            self.classifier.trains_in_seconds
+            and plan.single_use
+            and not self._obstacle_to_stopping(plan, settings.certified_rounds)
+        )
 
-    @property
-    def _confidence_knows_what_to_expect(self) -> bool:
-        return type(self.confidence).expected_coverage is not ConfidenceFunction.expected_coverage
-
-    def _refuse_stopping_early(self, settings: RunSettings, plan: ValidationPlan) -> None:
+    def _obstacle_to_stopping(self, plan: ValidationPlan, certified_rounds: int) -> str | None:
         """Whether to ask on is decided by training labels alone, and by a function that says what it expects."""
-        if not self.confidence.training_folds or not self._confidence_knows_what_to_expect:
-            raise ConfigurationError(
+        has_no_idea = type(self.confidence).expected_coverage is ConfidenceFunction.expected_coverage
+        if not self.confidence.training_folds or has_no_idea:
+            return (
                 "stop_early needs a confidence function that learns from training labels what coverage to expect: "
                 f"'auto' or 'evidence'; got {self.confidence}. Use confidence='auto', or leave stop_early out."
             )
         if plan.single_use and plan.max_tests > 1:
-            raise ConfigurationError(
+            return (
                 "stop_early makes its one certified test once asking no longer pays, with all of delta; got "
-                f"certified_rounds={settings.certified_rounds}. Use certified_rounds=1, or leave stop_early out."
+                f"certified_rounds={certified_rounds}. Use certified_rounds=1, or leave stop_early out."
             )
+        return None
 
     def min_validation(self, settings: RunSettings, for_thresholds: int) -> int:
         """Fewest validation points that leave so many to the thresholds."""
@@ -122,6 +123,17 @@ class Methods:
                 f"{n_validation - n_calibration} of {n_validation} are left when {n_calibration} go to "
                 f"{type(self.confidence).__name__}. Raise validation_budget."
             )
+
+
+def needs_network(training: Any, confidence: Any) -> bool:
+    """Whether these methods only go with a network that the run trains."""
+    from labelsieve.classifiers.training.semi_supervised import SemiSupervised
+    from labelsieve.classifiers.training.vanilla import Vanilla
+
+    is_for_all = training in (registry.AUTO, "vanilla", "semi-supervised") or isinstance(
+        training, Vanilla | SemiSupervised
+    )
+    return not is_for_all or _method("confidence", confidence, ConfidenceFunction).needs_raw_logits
 
 
 def compose(

@@ -10,12 +10,13 @@ from typing import Any
 from labelsieve import registry
 from labelsieve.annotators.base import Annotator, as_annotator
 from labelsieve.data.classes import ClassCodes, declared_classes
+from labelsieve.data.embeddings import efficientnet
 from labelsieve.data.pool import Pool, as_pool
 from labelsieve.engine.asking import ask
 from labelsieve.engine.ledger import Ledger
 from labelsieve.engine.looking import as_the_classifier_sees_them, is_seen, look_at
 from labelsieve.engine.loop import Loop
-from labelsieve.engine.methods import compose
+from labelsieve.engine.methods import compose, needs_network
 from labelsieve.engine.opening import given_validation, open_ledger
 from labelsieve.engine.progress import Observer, bars_if_terminal
 from labelsieve.engine.requests import AskHumans, FitConfidence, ScorePool, TrainClassifier
@@ -178,7 +179,9 @@ def open_run(
         random_state=random_state,
         stop_early=stop_early,
     )
-    points, given_points, classifier = as_the_classifier_sees_them(pool, given, classifier, device)
+    points, given_points, classifier = as_the_classifier_sees_them(
+        pool, given, classifier, needs_network(training, confidence), device
+    )
     methods = compose(
         points,
         settings,
@@ -209,6 +212,8 @@ def open_run(
     loop = Loop(points, given_points, methods, settings, plan, ledger, observer, classes_declared=names is not None)
     certified = methods.thresholds.certifies and plan.single_use
     facts = {**asdict(settings), **methods.in_words(), "certified": certified}
+    if seen:
+        facts["points"] = f"images as {efficientnet.BEST} sees them"
     return RunInProgress(loop, answering, pool, codes, ledger, observer, executor, facts, seen)
 
 

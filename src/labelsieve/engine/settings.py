@@ -34,7 +34,8 @@ class RunSettings:
 
     def next_batch(self, asked: int) -> int:
         """How many training labels to ask for after so many: of fixed size or, if there is none, growing."""
-        wanted = max(1, round(_GROWTH * asked)) if self.batch_size is None else self.batch_size
+        growing = max(1, self.seed_size - asked, round(_GROWTH * asked))
+        wanted = growing if self.batch_size is None else self.batch_size
         return min(wanted, self.train_budget - asked)
 
     def batches_after(self, asked: int) -> int:
@@ -47,11 +48,15 @@ class RunSettings:
 
     def stopping_early(self, seed_size: int | None, batch_size: int | None, n_classes: int | None) -> RunSettings:
         """The same, for a run that may stop early. Where no sizes were given, it begins with few labels and always adds
-        a quarter of what there are: whether twice as many promise more can then be told at any time."""
-        first = self.seed_size
-        if seed_size is None and batch_size is None and n_classes is not None:
-            first = min(first, max(round(_FIRST_SHARE * self.train_budget), _FIRST_PER_CLASS * n_classes))
-        return replace(self, stop_early=True, seed_size=first, batch_size=batch_size)
+        a quarter of what there are: whether twice as many promise more can then be told at any time. Unless it may not
+        make so many rounds."""
+        if seed_size is not None or batch_size is not None or n_classes is None:
+            return replace(self, stop_early=True)
+        few = max(round(_FIRST_SHARE * self.train_budget), _FIRST_PER_CLASS * n_classes)
+        growing = replace(self, stop_early=True, seed_size=min(self.seed_size, few), batch_size=None)
+        if self.max_rounds is not None and growing.batches_after(growing.seed_size) >= self.max_rounds:
+            return replace(self, stop_early=True)
+        return growing
 
 
 def checked_settings(

@@ -308,10 +308,10 @@ class Project:
 
         data, ids = self.config.data, self.items.ids()
         if data.kind == "features":
-            return Pool(features(self._data_path()), ids=ids)
+            return Pool(features(self._data_path()), ids=ids, as_it_is=True)
         settings = feature_settings(self.config, self.database, self.image_root())
         found = compute(data.kind, self.items, self.folder / FEATURES_FOLDER, settings=settings, progress=progress)
-        return Pool(found.path, ids=ids, identity=found.path.name)
+        return Pool(found.path, ids=ids, identity=found.path.name, as_it_is=True)
 
     def _classifier(self) -> str:
         """By the kind of data, unless the settings name one; images that go in as pixels are for the engine to tell."""

@@ -125,9 +125,12 @@ def needed_module(name: str, why: str, remedy: str) -> Any:
 
 def resolved(torch: Any, device: str) -> str:
     """ "auto" made definite: the GPU if there is one."""
+    has_gpu = torch.cuda.is_available()
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return device
+        return "cuda" if has_gpu else "cpu"
+    if device == "cpu" or (device.startswith("cuda") and has_gpu):
+        return device
+    raise ConfigurationError(f"device must be 'auto', 'cpu' or, where torch sees a GPU, 'cuda'; got {device!r}.")
 
 
 @contextmanager

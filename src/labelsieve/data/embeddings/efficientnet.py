@@ -76,27 +76,29 @@ class EfficientNetLite:
 
     def compute(self, items: list[bytes]) -> Array:
         """Of image files."""
-        return self.see([upright_image(item) for item in items])
+        return self.see([self.fitted(upright_image(item)) for item in items])
 
-    def see(self, images: Sequence[Any]) -> Array:
-        """Of Pillow's images in colour, at most ``batch_size``. Always as many go through the network at once, so that
-        not even the last digit of a feature depends on what else is looked at."""
-        side = self._form.side
-        pixels = np.zeros((self.batch_size, side, side, 3), dtype=np.float32)
-        for place, image in enumerate(images):
-            pixels[place] = self._fitted(image)
-        # This family was trained on numbers from -1 to 1, not on those of ImageNet's mean and deviation.
-        inputs = self._torch.from_numpy((pixels - 127.0) / 128.0).to(self._device).permute(0, 3, 1, 2)
-        with self._torch.inference_mode():
-            features = self._network.extract_features(inputs).mean(dim=(2, 3))
-        return unit_rows(features.cpu().numpy()[: len(images)])
-
-    def _fitted(self, image: Any) -> Any:
-        """The middle of the image, or all of a small one, in the size the network was trained on."""
+    def fitted(self, image: Any) -> Array:
+        """The middle of one of Pillow's images in colour, or all of a small one, in the size to be looked at."""
         size = min(image.size) * (1.0 if max(image.size) <= self._form.whole_up_to else _CROP)
         left, top = (image.width - size) / 2, (image.height - size) / 2
         bicubic = needed_module("PIL.Image", "Reading images", "pip install pillow").Resampling.BICUBIC
-        return image.resize((self._form.side, self._form.side), bicubic, box=(left, top, left + size, top + size))
+        box = (left, top, left + size, top + size)
+        return np.asarray(image.resize((self._form.side, self._form.side), bicubic, box=box))
+
+    def see(self, fitted: Sequence[Array]) -> Array:
+        """Of at most ``batch_size`` images. Always as many go through the network at once, so that not even the last
+        digit of a feature depends on what else is looked at."""
+        pixels = np.zeros((self.batch_size, self._form.side, self._form.side, 3), dtype=np.float32)
+        pixels[: len(fitted)] = fitted
+        # This family was trained on numbers from -1 to 1, not on those of ImageNet's mean and deviation.
+        inputs = self._torch.from_numpy((pixels - 127.0) / 128.0).to(self._device).permute(0, 3, 1, 2)
+        with (
+            self._torch.inference_mode(),
+            self._torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False),
+        ):
+            features = self._network.extract_features(inputs).mean(dim=(2, 3))
+        return unit_rows(features.cpu().numpy()[: len(fitted)])
 
 
 @cache

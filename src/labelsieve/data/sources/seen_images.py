@@ -14,7 +14,7 @@ from labelsieve.errors import DataError
 from labelsieve.types import Array, Ints
 
 Progress = Callable[[int, int], None]
-_AT_ONCE = 64
+_MOST_BYTES = 2**26
 
 
 class SeenImages(Source):
@@ -27,7 +27,7 @@ class SeenImages(Source):
     def __init__(self, images: Source, device: str) -> None:
         from labelsieve.data.embeddings import efficientnet
 
-        self._images = images
+        self._images: Source | None = images
         self._device = device
         self._features: Array | None = None
         self.shape, self.dtype = (images.shape[0], efficientnet.WIDTH), np.dtype(np.float32)
@@ -55,10 +55,10 @@ class SeenImages(Source):
             self._features = np.memmap(file, dtype=self.dtype, mode="r", shape=self.shape)
 
     def __getstate__(self) -> dict[str, Any]:
-        """To another process goes what is known, and not the file."""
+        """To another process goes what is known, and neither the file nor the images."""
         self.look(lambda _done, _total: None)
         assert self._features is not None
-        return self.__dict__ | {"_features": np.array(self._features)}
+        return self.__dict__ | {"_features": np.array(self._features), "_images": None}
 
     def _chunks(self, rows: Ints, size: int) -> Chunks:
         if self._features is not None:
@@ -68,12 +68,20 @@ class SeenImages(Source):
             yield np.concatenate(list(self._computed(rows[start : start + size])))
 
     def _computed(self, rows: Ints) -> Chunks:
+        """A batch at a time; of large images, few are in memory as they are."""
         from PIL import Image
 
         from labelsieve.data.embeddings import efficientnet
 
+        assert self._images is not None
         network = efficientnet.opened(efficientnet.BEST, self._device)
-        for images in self._images.chunks(rows, _AT_ONCE):
-            for start in range(0, len(images), network.batch_size):
-                batch = images[start : start + network.batch_size]
-                yield network.see([Image.fromarray(image) for image in batch])
+        image_bytes = int(np.prod(self._images.shape[1:]))
+        at_once = max(1, min(network.batch_size, _MOST_BYTES // image_bytes))
+        fitted: list[Array] = []
+        for images in self._images.chunks(rows, at_once):
+            fitted += [network.fitted(Image.fromarray(image)) for image in images]
+            while len(fitted) >= network.batch_size:
+                yield network.see(fitted[: network.batch_size])
+                fitted = fitted[network.batch_size :]
+        if fitted:
+            yield network.see(fitted)
