@@ -128,6 +128,7 @@ def test_given_validation_is_thinned_and_certifies_the_last_round():
         validation=(x[1000:], y[1000:]),
         classes=3,
         train_budget=60,
+        stop_early=False,
         progress=False,
     )
     assert [report.train_points for report in run.rounds] == [24, 36, 48, 60]
