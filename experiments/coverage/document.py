@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ _COLOURS = {
 }
 
 
+_TITLE_WIDTH = 24
 _RULE_CHANGED = ((0, 2), (0, 4))
 """Versions from which on the certified rule lets more through."""
 
@@ -176,7 +178,8 @@ def _section(dataset: Dataset, store: Store) -> Section:
         cells=cells,
         combinations=_combinations(of_combinations),
         versions=tuple(sorted({record["version"] for record in records})),
-        older_baseline=min(map(_rule_of, of_combinations), default=0) < max(map(_rule_of, of_default), default=0),
+        older_baseline=bool(of_combinations)
+        and min(map(_rule_of, of_combinations)) < max(map(_rule_of, of_default), default=0),
     )
 
 
@@ -233,7 +236,7 @@ def draw(store: Store, path: Path) -> Path:
                 axes.plot(np.arange(1, 1 + len(mean)), mean, color=colour, label=variant, linewidth=1.6)
         style.mark_tolerance(axes)
         style.tidy(axes)
-        axes.set_title(dataset.title, fontsize=10, loc="left")
+        axes.set_title(textwrap.fill(dataset.title, _TITLE_WIDTH), fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
     drawn.supxlabel("coverage of held-out points, surest first (%)", fontsize=10)
     drawn.supylabel("error (%)", fontsize=10)
