@@ -157,6 +157,7 @@ def test_the_report_shows_what_was_expected(tmp_path):
     assert "expected in all" not in page
 
 
+EASY_ASKED = EASY[0], ls.SimulatedAnnotator(EASY[1])
 OF_ITS_OWN = {name: value for name, value in SETTINGS.items() if name not in ("stop_early", "seed_size", "batch_size")}
 
 
@@ -187,6 +188,7 @@ def test_batches_grow_from_a_few_labels_of_each_class_unless_sizes_are_given():
         return [report.train_points for report in run.rounds]
 
     assert points() == [80, 100, 125, 156, 195, 244, 305, 381, 400]
+    assert ls.autolabel(*EASY_ASKED, **OF_ITS_OWN).settings["batch_size"] == "a quarter of the labels there are"
     assert points(train_budget=2000 - 200)[:3] == [90, 112, 140]
     assert points(classes=None) == [160, 240, 320, 400]
     assert points(seed_size=200) == [200, 280, 360, 400]

@@ -212,6 +212,8 @@ def open_run(
     loop = Loop(points, given_points, methods, settings, plan, ledger, observer, classes_declared=names is not None)
     certified = methods.thresholds.certifies and plan.single_use
     facts = {**asdict(settings), **methods.in_words(), "certified": certified}
+    if settings.batch_size is None:
+        facts["batch_size"] = "a quarter of the labels there are"
     if seen:
         facts["points"] = f"images as {efficientnet.BEST} sees them"
     return RunInProgress(loop, answering, pool, codes, ledger, observer, executor, facts, seen)
