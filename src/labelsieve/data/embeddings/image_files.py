@@ -6,6 +6,8 @@ import hashlib
 import io
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +130,19 @@ def pixels_of(image: Any, *, in_colour: bool) -> Array:
 
 def upright_image(content: bytes) -> Any:
     """A Pillow image in colour, turned as its camera was held."""
+    with readable_image(content) as image:
+        turned = needed_module("PIL.ImageOps", "Reading images", "pip install pillow").exif_transpose(image)
+        return _pillow().fromarray(pixels_of(turned, in_colour=True))
+
+
+@contextmanager
+def readable_image(content: bytes) -> Iterator[Any]:
+    """A file whose header was found good, and which may be broken behind it."""
     try:
         with open_image(content) as image:
-            turned = needed_module("PIL.ImageOps", "Reading images", "pip install pillow").exif_transpose(image)
-            colour = pixels_of(turned, in_colour=True)
+            yield image
     except unreadable() as error:
         raise DataError(f"Every image must be readable; one is cut off or broken: {error}. Take it out.") from error
-    return _pillow().fromarray(colour)
 
 
 def unreadable() -> tuple[type[Exception], ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from labelsieve.data.embeddings import efficientnet
 from labelsieve.data.embeddings.base import FeatureSettings, ItemModel
-from labelsieve.data.embeddings.image_files import ImageFiles, open_image, pixels_of, unreadable
+from labelsieve.data.embeddings.image_files import ImageFiles, pixels_of, readable_image
 from labelsieve.errors import DataError
 from labelsieve.types import Array
 
@@ -60,11 +60,8 @@ class Pixels:
 
 def decoded(content: bytes, *, in_colour: bool) -> Array:
     """The pixels of a file whose header was found good."""
-    try:
-        with open_image(content) as image:
-            return pixels_of(image, in_colour=in_colour)
-    except unreadable() as error:
-        raise DataError(f"Every image must be readable; one is cut off or broken: {error}. Take it out.") from error
+    with readable_image(content) as image:
+        return pixels_of(image, in_colour=in_colour)
 
 
 def words_for(model: ItemModel, name: str) -> tuple[list[str], str]:

@@ -15,6 +15,7 @@ from labelsieve.types import Array, Ints
 
 Progress = Callable[[int, int], None]
 _MOST_BYTES = 2**26
+"""Of images in memory at once, before they are brought to the size the network looks at."""
 
 
 class SeenImages(Source):
