@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.paper import cells
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, Protocol, protocol
-from experiments.paper.store import RESULTS, Store
+from experiments.paper.store import AGAIN, RESULTS, RUNS, Store
 from labelsieve.errors import LabelsieveError
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         ("training-error", _training_error, "training error and ranking of the train-time methods"),
         ("leak", _leak, "how the printed coverage arises"),
         ("all", _all, "everything above, then table and figures"),
+        ("again", _again, "run cells of the table again from nothing, to compare"),
     ):
         command = commands.add_parser(name, help=text)
         _add_choices(command)
@@ -117,17 +118,25 @@ def _search(parsed: argparse.Namespace) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> None:
+    _run_as(RUNS, parsed)
+
+
+def _again(parsed: argparse.Namespace) -> None:
+    _run_as(AGAIN, parsed)
+
+
+def _run_as(kind: str, parsed: argparse.Namespace) -> None:
     from experiments.paper.running import run_cells
     from experiments.paper.unfinished import Unfinished
 
-    unfinished = Unfinished(parsed.cache / "unfinished")
+    unfinished = Unfinished(parsed.cache / f"unfinished-{kind}")
     for dataset in parsed.dataset:
         of_dataset = protocol(dataset)
         if parsed.at_once is not None:
             of_dataset = of_dataset.changed({"at_once": parsed.at_once})
         wanted = [cell for cell in _cells(of_dataset, parsed.sweep) if _is_wanted(cell, parsed)]
         store, data = Store(parsed.results), _data(parsed)
-        run_cells(wanted, of_dataset, store, data, parsed.device, unfinished, parsed.processes)
+        run_cells(wanted, of_dataset, store, data, parsed.device, unfinished, parsed.processes, kind)
 
 
 def _cells(of_dataset: Protocol, sweep: str | None) -> list[cells.Cell]:

@@ -13,10 +13,10 @@ from typing import Any
 import jinja2
 
 import labelsieve as ls
-from experiments.paper import appendix_tables, claims, hyperparameters, leak, single_round, table, training_error
+from experiments.paper import appendix_tables, claims, hyperparameters, leak, rerun, single_round, table, training_error
 from experiments.paper.configuration import ANCHORED, DATASETS, RULES, TOLERANCE, TRAININGS, Protocol, protocol
 from experiments.paper.figures import exhibits, overview, sweeps
-from experiments.paper.store import Store
+from experiments.paper.store import RUNS, Store
 
 TEMPLATE = Path(__file__).parent / "results.md.j2"
 NAME = "results.md"
@@ -75,6 +75,7 @@ def render(store: Store) -> str:
         "listed": _listed,
         "number": "{:g}".format,
         "title": table.TITLES.__getitem__,
+        "comparison_table": rerun.comparison_table,
     }
     return _filled(environment.get_template(TEMPLATE.name).render(_context(store)))
 
@@ -136,6 +137,7 @@ def _context(store: Store) -> dict[str, Any]:
             "surrogates": exhibits.SURROGATES,
             "leak": exhibits.LEAK,
         },
+        "again": rerun.comparisons(store),
         "surrogates": claims.surrogate_gaps(),
         "tried_alpha": hyperparameters.tried(store, "colander", "alpha"),
         "lowest_error": hyperparameters.LOWEST_ERROR,
@@ -148,7 +150,7 @@ def certified_by(store: Store) -> dict[str, list[str]]:
     cells: dict[str, list[str]] = {}
     for dataset in DATASETS:
         trainings: dict[str, set[str]] = {}
-        for run in store.read("runs", dataset):
+        for run in store.read(RUNS, dataset):
             if run["thresholds"] == "certified":
                 trainings.setdefault(run["version"], set()).add(run["training"])
         title = protocol(dataset).title

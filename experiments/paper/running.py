@@ -19,7 +19,7 @@ from experiments.paper.cells import Cell, in_batches
 from experiments.paper.configuration import TOLERANCE, Protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.methods import Chosen
-from experiments.paper.store import Record, Store
+from experiments.paper.store import RUNS, Record, Store
 from experiments.paper.unfinished import Unfinished
 from labelsieve.errors import LabelsieveWarning
 
@@ -32,18 +32,19 @@ def run_cells(
     device: str,
     unfinished: Unfinished,
     processes: int = 1,
+    kind: str = RUNS,
 ) -> int:
-    """Run what the store does not have; returns how many runs that were. Each batch is stored as soon as it is
-    done; one that was cut off goes on.
+    """Run what the store does not have of this kind; returns how many runs that were. Each batch is stored as soon as
+    it is done; one that was cut off goes on.
 
     Several processes keep a GPU busy while others of them compute on the CPU."""
     chosen = Chosen(store, protocol)
-    known = {record["key"] for record in store.read("runs", protocol.dataset)}
+    known = {record["key"] for record in store.read(kind, protocol.dataset)}
     missing = [cell for cell in cells if _key(cell, protocol, chosen) not in known]
     print(f"{protocol.title}: {len(cells) - len(missing)} of {len(cells)} runs are there", flush=True)
     done = 0
     for batch, records, seconds in _performed(missing, protocol, chosen, data, device, unfinished, processes):
-        store.add("runs", protocol.dataset, records)
+        store.add(kind, protocol.dataset, records)
         unfinished.forget(record["key"] for record in records)
         done += len(batch)
         print(

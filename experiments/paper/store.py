@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
+RUNS, AGAIN = "runs", "again"
+"""Kinds: runs of the table and of sweeps; runs of the table once more, from nothing, to be compared."""
 Record = dict[str, Any]
 
 
@@ -22,7 +24,8 @@ def key_of(configuration: Mapping[str, Any]) -> str:
 
 
 class Store:
-    """Files are ``<kind>/<dataset>.jsonl``; a kind is ``"runs"``, ``"searches"`` or the name of a single experiment."""
+    """Files are ``<kind>/<dataset>.jsonl``; a kind is ``RUNS``, ``AGAIN``, ``"searches"`` or the name of a single
+    experiment."""
 
     def __init__(self, folder: Path = RESULTS) -> None:
         self.folder = Path(folder)

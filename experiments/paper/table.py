@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, RULES, TOLERANCE, TRAININGS, protocol
-from experiments.paper.store import Record, Store
+from experiments.paper.store import RUNS, Record, Store
 
 PRINTED = Path(__file__).parent / "printed.csv"
 PRINTED_FEATURES = Path(__file__).parent / "printed_features.csv"
@@ -108,7 +108,7 @@ Runs = dict[CellName, Seeds]
 Cells = dict[CellName, Cell]
 
 
-def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None) -> Runs:
+def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None, kind: str = RUNS) -> Runs:
     """The runs of a dataset, by cell and seed; those of the table, or with these changes to the protocol.
 
     A run done again counts once. Where parameters were chosen anew, runs with the former ones no longer count.
@@ -120,7 +120,7 @@ def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None) -
 
     wanted = real(changes or {})
     found: defaultdict[CellName, list[Record]] = defaultdict(list)
-    for record in store.read("runs", dataset):
+    for record in store.read(kind, dataset):
         if real(record["changes"]) == wanted:
             found[CellName(record["training"], record["confidence"], record["thresholds"])].append(record)
     return {

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from experiments.paper import appendix_tables, claims, document, figures, table
+from experiments.paper import appendix_tables, claims, document, figures, rerun, table
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, protocol
 from experiments.paper.figures import exhibits
-from experiments.paper.store import Store
+from experiments.paper.store import AGAIN, RUNS, Store
 
 DOCS = Path(__file__).parents[2] / "docs"
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
@@ -35,6 +35,10 @@ def record(seed: int, coverage: float = 0.5, error: float | None = 0.04, **other
         "fallback_rounds": 0,
     } | others
     return {"key": repr(sorted(told.items(), key=lambda item: item[0])), **told}
+
+
+DONE = {"device": "H200", "version": "0.1", "machine_labels": 10, "wrong": 1}
+OTHERWISE = {"device": "CPU", "version": "0.2", "machine_labels": 11, "wrong": 1}
 
 
 @pytest.fixture
@@ -182,6 +186,31 @@ class TestClaims:
         ]
         store.add("runs", "newsgroups20", runs)
         assert claims.pairs(table.runs(store, "newsgroups20"), "paper") == (1, 1)
+
+
+class TestTheSameOnceMore:
+    def compared(self, store: Store, *again: dict[str, Any]) -> rerun.Comparison:
+        first = [record(0, 0.4, 0.02, **DONE), record(1, 0.5, 0.04, **DONE), record(2, 0.6, 0.06, **DONE)]
+        store.add(RUNS, "newsgroups20", first)
+        store.add(AGAIN, "newsgroups20", again)
+        (found,) = rerun.comparisons(store)
+        return found
+
+    def test_a_cell_that_moved_by_less_than_its_spread_matches(self, store: Store) -> None:
+        again = [record(0, 0.45, 0.03, **DONE), record(1, 0.55, 0.05, **OTHERWISE)]
+        found = self.compared(store, *again)
+        assert (found.matching, found.cells, found.identical, found.runs) == (1, 1, 1, 2)
+        assert found.coverage == pytest.approx((0.45, 0.5))
+        assert found.error == pytest.approx((0.03, 0.04))
+        assert (found.before, found.after) == ("H200, 0.1", "CPU, 0.2 and H200, 0.1")
+
+    @pytest.mark.parametrize(("coverage", "error"), [(0.55, 0.02), (0.4, 0.05), (0.0, None)])
+    def test_one_that_moved_further_does_not(self, store: Store, coverage: float, error: float | None) -> None:
+        found = self.compared(store, record(0, coverage, error, **OTHERWISE))
+        assert (found.matching, found.cells, found.identical, found.runs) == (0, 1, 0, 1)
+
+    def test_nothing_again_is_said(self, store: Store) -> None:
+        assert rerun.comparisons(store) == []
 
 
 class TestRendering:

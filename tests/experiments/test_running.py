@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 from experiments.paper import __main__ as command
-from experiments.paper import cells, running
+from experiments.paper import cells, rerun, running
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, Protocol, Sweep, protocol
 from experiments.paper.datasets import Points, division, load, search_division
 from experiments.paper.running import run_cells
 from experiments.paper.searching import search_all
-from experiments.paper.store import Store
+from experiments.paper.store import AGAIN, RUNS, Store
 from experiments.paper.unfinished import Unfinished
 from labelsieve.engine import lockstep
 from labelsieve.errors import ConfigurationError, DataError
@@ -150,13 +150,14 @@ def test_same_seed_same_numbers_other_seed_others(data: Path, tmp_path: Path) ->
     of_dataset = small("newsgroups20")
     store = searched(of_dataset, data, tmp_path, ["vanilla"], ["softmax", "temperature"])
     wanted = cells.of_choice(["paper"], ["vanilla"], ["temperature"], [0, 1])
-    again = Store(tmp_path / "again")
-    again.gather(store)
-    for one in (store, again):
-        run_cells(wanted, of_dataset, one, data, "cpu", beside(one))
-    first, second = ([_numbers(r) for r in one.read("runs", "newsgroups20")] for one in (store, again))
+    for kind in (RUNS, AGAIN):
+        assert run_cells(wanted, of_dataset, store, data, "cpu", beside(store), kind=kind) == 2
+    first, second = ([_numbers(r) for r in store.read(kind, "newsgroups20")] for kind in (RUNS, AGAIN))
     assert first == second
     assert first[0] != first[1]
+    (compared,) = rerun.comparisons(store)
+    assert (compared.identical, compared.runs) == (2, 2)
+    assert (compared.matching, compared.cells) == (1, 1)
 
 
 def _numbers(record: dict[str, object]) -> list[object]:

@@ -1,0 +1,117 @@
+"""Runs done again from nothing, beside those of the table: on another machine, or by another version of the package.
+
+A cell matches if its means of coverage and of error, over the seeds that were run again, moved by no more than the
+standard deviation that it has over all its seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from experiments.paper.configuration import DATASETS, RULES, protocol
+from experiments.paper.store import AGAIN, Record, Store
+from experiments.paper.table import CellName, Seeds, markdown, runs
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Cells of one dataset under one rule. ``identical``: runs with the same labels in number, and as many wrong."""
+
+    dataset: str
+    rule: str
+    cells: int
+    matching: int
+    runs: int
+    identical: int
+    before: str
+    after: str
+    coverage: tuple[float, float]
+    error: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, dataset: str, rule: str, found: dict[CellName, tuple[Seeds, Seeds]]) -> Comparison:
+        """``found``: all runs of a cell, and those done again."""
+        pairs = [(old[seed], new) for old, again in found.values() for seed, new in again.items()]
+        errors = [(old["error"], new["error"]) for old, new in pairs if None not in (old["error"], new["error"])]
+        return cls(
+            dataset=dataset,
+            rule=rule,
+            cells=len(found),
+            matching=sum(_matches(old, again) for old, again in found.values()),
+            runs=len(pairs),
+            identical=sum(_labels(old) == _labels(new) for old, new in pairs),
+            before=_machines([old for old, _ in pairs]),
+            after=_machines([new for _, new in pairs]),
+            coverage=_means([(old["coverage"], new["coverage"]) for old, new in pairs]),
+            error=_means(errors) if errors else None,
+        )
+
+
+def comparisons(store: Store) -> list[Comparison]:
+    """One for each dataset and rule of which anything was run again."""
+    found = []
+    for dataset in DATASETS:
+        first, again = runs(store, dataset), runs(store, dataset, kind=AGAIN)
+        for rule in RULES:
+            both = {name: (first[name], again[name]) for name in first.keys() & again.keys() if name.thresholds == rule}
+            if both:
+                found.append(Comparison.of(dataset, rule, both))
+    return found
+
+
+def comparison_table(found: Sequence[Comparison]) -> str:
+    lines = [
+        [
+            protocol(one.dataset).title,
+            f"`{one.rule}`",
+            one.before,
+            one.after,
+            f"{one.identical} of {one.runs}",
+            f"{one.matching} of {one.cells}",
+            _moved(one.coverage),
+            "–" if one.error is None else _moved(one.error),
+        ]
+        for one in found
+    ]
+    header = ["dataset", "rule", "before", "again", "runs alike", "cells that match", "mean coverage", "mean error"]
+    return markdown(header, lines, left=4)
+
+
+def _matches(old: Seeds, again: Seeds) -> bool:
+    return all(_stays(old, again, quantity) for quantity in (_coverage, _error))
+
+
+def _stays(old: Seeds, again: Seeds, quantity: Callable[[Record], float | None]) -> bool:
+    usual = [value for run in old.values() if (value := quantity(run)) is not None]
+    before = [value for seed in again if (value := quantity(old[seed])) is not None]
+    after = [value for run in again.values() if (value := quantity(run)) is not None]
+    if not before or not after:
+        return before == after
+    return abs(fmean(after) - fmean(before)) <= (stdev(usual) if len(usual) > 1 else 0.0)
+
+
+def _coverage(run: Record) -> float | None:
+    return float(run["coverage"])
+
+
+def _error(run: Record) -> float | None:
+    return None if run["error"] is None else float(run["error"])
+
+
+def _labels(run: Record) -> tuple[int, int]:
+    return run["machine_labels"], run["wrong"]
+
+
+def _machines(records: Sequence[Record]) -> str:
+    return " and ".join(sorted({f"{record['device']}, {record['version']}" for record in records}))
+
+
+def _means(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    before, after = zip(*pairs, strict=True)
+    return fmean(before), fmean(after)
+
+
+def _moved(means: tuple[float, float]) -> str:
+    return " → ".join(f"{100 * mean:.1f}" for mean in means)
