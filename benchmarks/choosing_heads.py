@@ -1,4 +1,4 @@
-"""What it brings to let training labels choose whether features are scaled:
+"""What it brings to let training labels choose what learns from rows of numbers:
 ``python -m benchmarks.choosing_heads DATA [SEEDS]``.
 
 Whole certified runs on small tables, and on points of MNIST and 20 Newsgroups that are in no pool. No features have
@@ -21,7 +21,7 @@ from experiments.paper.datasets import load, search_division
 from labelsieve.errors import LabelsieveWarning
 from labelsieve.types import Array, Ints
 
-CLASSIFIERS = ("logistic", "embedding", "features")
+CLASSIFIERS = ("logistic", "embedding", "kernel", "features")
 Problem = tuple[Array, Ints, int, int]
 
 

@@ -29,7 +29,7 @@ def main(data: Path, seeds: int) -> None:
     warnings.simplefilter("ignore", LabelsieveWarning)
     print(f"| data | labels: at most, to check | {' | '.join(WAYS)} | gain of the last |")
     print("|---|---|" + "---|" * (len(WAYS) + 1), flush=True)
-    for name, problem in {**problems(data), **_embeddings(data)}.items():
+    for name, problem in {**problems(data), **embeddings(data)}.items():
         found = {way: np.array([_measured(problem, way, seed) for seed in range(seeds)]) for way in WAYS}
         cells = [
             f"{labels:.0f}: {coverage:.1f} % @ {error:.1f} ({within}/{seeds}), {seconds:.0f} s"
@@ -41,7 +41,7 @@ def main(data: Path, seeds: int) -> None:
         print(f"| {name} | {problem[2]:,}, {problem[3]:,} | {' | '.join(cells)} |", flush=True)
 
 
-def _embeddings(data: Path) -> dict[str, Problem]:
+def embeddings(data: Path) -> dict[str, Problem]:
     """Points, labels, training budget and validation budget, of rows of length 1."""
     posts, own = _room("newsgroups20", data)
     both = np.hstack([posts.x.astype(np.float32)[own], words(data, "newsgroups20", tuple(own.tolist()))])

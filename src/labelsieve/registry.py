@@ -23,6 +23,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "linear": "labelsieve.classifiers.presets:linear",
         "logistic": "labelsieve.classifiers.presets:logistic",
         "embedding": "labelsieve.classifiers.presets:embedding",
+        "kernel": "labelsieve.classifiers.presets:kernel",
         "features": "labelsieve.classifiers.presets:features",
     },
     "training": {

@@ -123,14 +123,19 @@ class TestEmbedding(ClassifierContract):
         return quick_classifier("embedding")
 
 
+class TestKernel(ClassifierContract):
+    def make(self):
+        return quick_classifier("kernel")
+
+
 class TestFeatures(ClassifierContract):
     def make(self):
         return quick_classifier("features")
 
 
-class TestSemiSupervisedEmbedding(ClassifierContract):
+class TestSemiSupervisedKernel(ClassifierContract):
     def make(self):
-        return quick_classifier("embedding").with_training(quick_training("semi-supervised"))
+        return quick_classifier("kernel").with_training(quick_training("semi-supervised"))
 
 
 class TestNaiveBayes(ClassifierContract):
@@ -173,6 +178,7 @@ def test_every_registered_classifier_has_a_contract():
         "features",
         "logistic",
         "embedding",
+        "kernel",
     }
 
 

@@ -56,7 +56,7 @@ def assert_no_leak(**methods):
 @pytest.mark.parametrize("confidence", registry.BUILT_IN["confidence"])
 @pytest.mark.parametrize("classifier", registry.BUILT_IN["classifier"])
 def test_classifiers_and_confidence_functions(classifier, confidence):
-    if classifier in ("logistic", "embedding", "features") and confidence == "energy":
+    if classifier in ("logistic", "embedding", "kernel", "features") and confidence == "energy":
         with pytest.raises(ls.errors.ConfigurationError, match="needs a network's logits"):
             assert_no_leak(classifier=classifier, confidence=confidence)
         return

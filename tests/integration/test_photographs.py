@@ -61,7 +61,7 @@ def test_a_run_on_photographs_is_one_on_their_features() -> None:
     assert run.evaluate(Y).error <= 0.1
     features = ls.image_features(POOL, progress=False)
     assert features.shape == (len(X), efficientnet.WIDTH)
-    by_hand = ls.autolabel(features, ls.SimulatedAnnotator(Y), classifier="embedding", **SETTINGS)
+    by_hand = ls.autolabel(features, ls.SimulatedAnnotator(Y), classifier="kernel", **SETTINGS)
     assert_frame_equal(run.labels, by_hand.labels)
 
 

@@ -166,6 +166,7 @@ OF_ITS_OWN = {name: value for name, value in SETTINGS.items() if name not in ("s
     [
         ({}, True),
         ({"classifier": "embedding", "training": "vanilla"}, True),
+        ({"classifier": "kernel"}, True),
         ({"classifier": "features"}, True),
         ({"confidence": "evidence"}, True),
         ({"stop_early": False}, False),

@@ -24,13 +24,23 @@ def nearest(x: Floats, points: Floats, k: int, centre: Floats) -> tuple[Floats, 
 
     def fill(here: slice) -> None:
         _, found = largest((x[here] - centre).astype(np.float32) @ near.T - half_squares, k)
-        apart = points[found] - x[here, None]
-        far = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart))
+        far = _distances(x[here], points, found)
         order = np.argsort(far, axis=1, kind="stable")
         distances[here], rows[here] = np.take_along_axis(far, order, axis=1), np.take_along_axis(found, order, axis=1)
 
     for_each_chunk(len(x), max(1, AT_ONCE // max(1, len(points))), fill)
     return distances, rows
+
+
+def _distances(x: Floats, points: Floats, chosen: Ints) -> Floats:
+    """From each of x to the points chosen for it (n, k)."""
+    distances = np.empty(chosen.shape, dtype=np.float32)
+    size = max(1, AT_ONCE // max(1, chosen.shape[1] * x.shape[1]))
+    for start in range(0, len(x), size):
+        here = slice(start, start + size)
+        apart = points[chosen[here]] - x[here, None]
+        distances[here] = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart))
+    return distances
 
 
 def largest(values: Floats, k: int) -> tuple[Floats, Ints]:

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import Normalizer, StandardScaler
 
 from labelsieve import registry
 from labelsieve.classifiers.base import Classifier, Progress, flattened
+from labelsieve.classifiers.kernel_regression import KernelRegression
 from labelsieve.classifiers.known_neighbours import Neighbourhoods
 from labelsieve.classifiers.label_spreading import MOST_UNLABELLED, LabelSpreading
 from labelsieve.classifiers.left_out import left_out_in_turn
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from labelsieve.classifiers.training.semi_supervised import SemiSupervised
 
 _SMALLEST_PROBABILITY = 1e-12
-_SCIKIT_LEARN = ("logistic", "embedding", "features")
+_SCIKIT_LEARN = ("logistic", "embedding", "kernel", "features")
 """Names of classifiers that are estimators of scikit-learn."""
+_QUICK, _SCALERS = (LogisticRegression, KernelRegression), (StandardScaler, Normalizer)
 
 
 class SklearnClassifier(Classifier):
@@ -55,9 +57,9 @@ class SklearnClassifier(Classifier):
 
     @property
     def trains_in_seconds(self) -> bool:
-        """Logistic regression does; who knows what an estimator of somebody's own takes?"""
+        """Those of this package do; who knows what an estimator of somebody's own takes?"""
         steps = [step for _, step in self.estimator.steps] if isinstance(self.estimator, Pipeline) else [self.estimator]
-        return type(steps[-1]) is LogisticRegression and all(type(step) is Normalizer for step in steps[:-1])
+        return type(steps[-1]) in _QUICK and all(type(step) in _SCALERS for step in steps[:-1])
 
     def settled(self) -> SklearnClassifier:
         copied: SklearnClassifier = clone(self)

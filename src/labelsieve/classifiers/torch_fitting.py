@@ -110,7 +110,7 @@ def _descent(
         recipe = recipe.lasting(points.shape[1], semi_supervised.min_steps)
     recipe = recipe.lasting(points.shape[1], recipe.min_steps)
     # bf16 runs on units that want the channels of a pixel side by side.
-    channels_last = recipe.precision == "bf16" and recipe.device.type == "cuda" and points.ndim == 5
+    channels_last = recipe.precision == "bf16" and points.ndim == 5
     member = _Lone(modules[0], channels_last) if len(modules) == 1 else _Stack(modules, recipe)
     loss = method.loss(labels, n_classes)
     # A method that averages in its own way needs no other average.

@@ -12,11 +12,11 @@ from labelsieve.data.embeddings import efficientnet
 from labelsieve.data.pool import Pool, as_pool
 from labelsieve.data.sources.seen_images import SeenImages
 from labelsieve.engine.progress import LiveBars, bars_if_terminal
+from labelsieve.engine.suited import EMBEDDINGS
 from labelsieve.errors import ConfigurationError, DataError
 from labelsieve.types import Array
 
 _COLOURS = 3
-_ON_FEATURES = "embedding"
 
 
 def is_photographs(pool: Pool) -> bool:
@@ -66,7 +66,7 @@ def as_the_classifier_sees_them(
             f"validation points must be of the type of pool points, {pool.source.dtype}; got {given.source.dtype}. "
             "Convert them: x.astype(np.uint8), if they hold values from 0 to 255."
         )
-    return pool.seen(device), None if given is None else given.seen(device), _ON_FEATURES
+    return pool.seen(device), None if given is None else given.seen(device), EMBEDDINGS
 
 
 def is_seen(pool: Pool) -> bool:

@@ -11,13 +11,15 @@ from labelsieve.classifiers.known_neighbours import MOST_REMEMBERED
 from labelsieve.data.pool import Pool
 from labelsieve.errors import ConfigurationError
 
+EMBEDDINGS = "kernel"
+"""The classifier that suits them."""
 _SMALLEST_IMAGE = 16
 _LOOKED_AT = 100
 
 
 def classifier_suited_to(pool: Pool, device: str) -> str:
-    """Networks for images large enough to have something to convolve, logistic regression for the rest: on rows of
-    unit length for what looks like embeddings, on these or on scaled features, whichever does better, for all else."""
+    """Networks for images large enough to have something to convolve, regression for the rest: one that bends for what
+    looks like embeddings; that or a linear one, whichever does better, for all else."""
     shape = pool.point_shape
     if len(shape) == 3 and shape[0] in (1, 3) and min(shape[1:]) >= _SMALLEST_IMAGE:
         raise ConfigurationError(
@@ -27,13 +29,13 @@ def classifier_suited_to(pool: Pool, device: str) -> str:
     if len(shape) > 1 and min(shape[:2]) >= _SMALLEST_IMAGE:
         is_grey = len(shape) == 2 or shape[2] == 1
         return "resnet" if is_grey or _has_gpu(device) else "cnn"
-    return "embedding" if _has_unit_length(pool) else "features"
+    return EMBEDDINGS if _has_unit_length(pool) else "features"
 
 
 def training_suited_to(classifier: Any, n_points: int) -> str:
     """Embeddings lie in clouds that say something about each other, and looking for neighbours takes seconds or
     minutes, unless there are so many points that it has to be done anew in every round."""
-    is_embedding = isinstance(classifier, str) and classifier == "embedding"
+    is_embedding = isinstance(classifier, str) and classifier in (EMBEDDINGS, "embedding")
     return "semi-supervised" if is_embedding and n_points <= MOST_REMEMBERED else "vanilla"
 
 

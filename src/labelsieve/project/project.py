@@ -315,8 +315,10 @@ class Project:
 
     def _classifier(self) -> str:
         """By the kind of data, unless the settings name one; images that go in as pixels are for the engine to tell."""
+        from labelsieve.engine.suited import EMBEDDINGS
+
         named = self.config.labelling.classifier
-        return "embedding" if named == "auto" and self.config.data.kind == "text" else named
+        return EMBEDDINGS if named == "auto" and self.config.data.kind == "text" else named
 
     def _data_path(self) -> Path:
         path = Path(self.config.data.file)

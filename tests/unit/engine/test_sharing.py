@@ -29,12 +29,15 @@ def test_equal_trainings_are_shared():
     assert performed_by({3: training(), 5: training(X.copy(), Y.copy()), 7: training(seed=1)}) == {3: 3, 5: 3, 7: 7}
 
 
-@pytest.mark.parametrize("name", ["logistic", "embedding", "features"])
-def test_classifiers_made_of_others_are_compared_part_by_part(name):
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [("logistic", {"C": 7.0}), ("embedding", {"C": 7.0}), ("kernel", {"ridge": 7.0}), ("features", {"ridge": 7.0})],
+)
+def test_classifiers_made_of_others_are_compared_part_by_part(name, setting):
     one, same = (registry.create("classifier", name) for _ in range(2))
     other = registry.create("classifier", name)
     inner = other.candidates[-1] if name == "features" else other
-    (inner.estimator[-1] if hasattr(inner.estimator, "steps") else inner.estimator).set_params(C=7.0)
+    (inner.estimator[-1] if hasattr(inner.estimator, "steps") else inner.estimator).set_params(**setting)
     steps = {number: training(classifier=made) for number, made in enumerate((one, same, other))}
     assert performed_by(steps) == {0: 0, 1: 0, 2: 2}
 

@@ -18,8 +18,8 @@ UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
     ("points", "expected"),
     [
         (ROWS, "features"),
-        (UNIT, "embedding"),
-        (UNIT.astype(np.float16), "embedding"),
+        (UNIT, "kernel"),
+        (UNIT.astype(np.float16), "kernel"),
         (np.ones((50, 1)), "features"),
         (np.zeros((5, 8, 8)), "features"),
         (np.zeros((5, 16, 16)), "resnet"),
@@ -44,8 +44,9 @@ def test_channels_first_are_refused():
 @pytest.mark.parametrize(
     ("classifier", "n_points", "expected"),
     [
+        ("kernel", 5_000, "semi-supervised"),
+        ("kernel", 1_000_000, "vanilla"),
         ("embedding", 5_000, "semi-supervised"),
-        ("embedding", 1_000_000, "vanilla"),
         ("logistic", 5_000, "vanilla"),
         ("features", 5_000, "vanilla"),
         ("resnet", 5_000, "vanilla"),
