@@ -29,13 +29,28 @@ def clouds(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     return np.c_[strong, 0.1 * rng.normal(size=(n, 60))].astype(np.float32), y
 
 
-@pytest.mark.parametrize(("problem", "scaled"), [(table, True), (clouds, False)])
-def test_tables_are_scaled_and_embeddings_are_not(problem, scaled):
+def halves(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes on both sides of a plane through ten strong directions, beside sixty weak ones of noise."""
+    rng = np.random.default_rng(0)
+    strong = rng.normal(size=(n, 10))
+    return np.c_[strong, 0.1 * rng.normal(size=(n, 60))].astype(np.float32), (strong.sum(axis=1) > 0).astype(int)
+
+
+def crosses(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes, each of them in two opposite places."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n)
+    places = 3 * np.eye(2)[y] * rng.choice([-1, 1], size=n)[:, None]
+    return np.c_[places + 0.5 * rng.normal(size=(n, 2)), 0.1 * rng.normal(size=(n, 20))].astype(np.float32), y
+
+
+@pytest.mark.parametrize(("problem", "number"), [(table, 1), (halves, 2), (crosses, 3)])
+def test_tables_are_scaled_and_what_bends_is_for_bent_classes(problem, number):
     x, y = problem()
     fitted = create("classifier", "features").fit(x, y, int(y.max()) + 1, seed=0)
-    assert fitted.chosen_.scale_inputs is scaled
-    assert fitted.choice_ == f"number {1 if scaled else 2} of these was chosen"
-    alone = clone(fitted.candidates[0 if scaled else 1]).fit(x, y, int(y.max()) + 1, seed=0)
+    assert fitted.chosen_.scale_inputs is (number == 1)
+    assert fitted.choice_ == f"number {number} of these was chosen"
+    alone = clone(fitted.candidates[number - 1]).fit(x, y, int(y.max()) + 1, seed=0)
     np.testing.assert_array_equal(fitted.outputs(x).logits, alone.outputs(x).logits)
     np.testing.assert_array_equal(fitted.outputs(x).features, alone.outputs(x).features)
     assert fitted.fingerprint() == alone.fingerprint()
