@@ -91,7 +91,9 @@ def compare(name: str, classifier: str, draw: Draw, train_budget: int, training:
 
 
 if __name__ == "__main__":
-    compare("embeddings, 384 wide, 500 training labels", "embedding", embeddings, 500)
-    compare("embeddings, 384 wide, 2,000 training labels", "embedding", embeddings, 2000)
-    compare("the same, labels spread", "embedding", embeddings, 2000, "semi-supervised")
+    for labels in (500, 2000):
+        for classifier in ("kernel", "embedding"):
+            for training in ("vanilla", "semi-supervised"):
+                name = f"embeddings, 384 wide, {labels:,} training labels, {classifier}, {training}"
+                compare(name, classifier, embeddings, labels, training)
     compare("28 × 28 images, LeNet-5, 500 training labels", "lenet", images, 500)
