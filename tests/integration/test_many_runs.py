@@ -40,6 +40,22 @@ def test_all_combinations_of_the_paper(blobs, small_network):
         np.testing.assert_allclose(run.labels["confidence"], alone.labels["confidence"], rtol=1e-3, atol=1e-5)
 
 
+def test_runs_that_need_fewer_steps_in_a_round_train_with_the_others(blobs, small_network, monkeypatch):
+    stacks = []
+    whole = TorchClassifier._fit_stack.__func__
+
+    def counted(cls, members, *others):
+        stacks.append(len(members))
+        whole(cls, members, *others)
+
+    monkeypatch.setattr(TorchClassifier, "_fit_stack", classmethod(counted))
+    x, y = blobs
+    rules = [{"thresholds": "paper"}, {"thresholds": "certified", "validation_budget": 150}]
+    common = {**COMMON, "classifier": small_network, "confidence": "softmax", "progress": False}
+    together = ls.autolabel_many(x, ls.SimulatedAnnotator(y), rules, **common)
+    assert len(stacks) == max(len(run.rounds) for run in together)
+
+
 def test_runs_of_different_length_and_kind(blobs, small_network):
     x, y = blobs
     runs = [

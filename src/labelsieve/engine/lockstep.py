@@ -17,8 +17,8 @@ def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
     """Advance all runs to their end. Those waiting for a fit get it together; scores are given run by run. What several
     runs wait for is done once.
 
-    Runs of one kind ask for the same kind of step at the same time, so they stay in step by themselves; one that is
-    ahead or behind only shares less.
+    A run that is a round ahead waits for the others: some need fewer steps in a round, and would train their next model
+    alone.
     """
     watched = observer if isinstance(observer, ManyBars) else None
     with observer, _keeping_all_answers(runs):
@@ -28,9 +28,12 @@ def advance_together(runs: Sequence[RunInProgress], observer: Observer) -> None:
         while waiting:
             if watched:
                 watched.together(len(runs), len(runs) - len(waiting), max(run.rounds_closed for run in runs))
-            results = _perform(runs, waiting)
-            advanced = {number: runs[number].advance(result) for number, result in results.items()}
-            waiting = {number: step for number, step in advanced.items() if step is not None}
+            last = min(runs[number].rounds_closed for number in waiting)
+            behind = {number: waiting.pop(number) for number in list(waiting) if runs[number].rounds_closed == last}
+            for number, result in _perform(runs, behind).items():
+                step = runs[number].advance(result)
+                if step is not None:
+                    waiting[number] = step
 
 
 @contextmanager
