@@ -84,7 +84,8 @@ class Section:
     pool: int
     cells: dict[str, Cell]
     combinations: dict[str, Cell]
-    versions: tuple[str, ...]
+    by_version: dict[str, list[str]]
+    """Which variants were run with which version of the package."""
     older_baseline: bool
     """Whether some combinations of the paper were run when the certified rule let less through than in our runs."""
 
@@ -151,6 +152,7 @@ def _filled(template: str, store: Store) -> str:
         variants=list(variants()),
         figure=FIGURE,
         fewer="semi-supervised-fewer-labels",
+        near="auto-near-threshold-queries",
         certified_by=certified_by(Store(paper_results.RESULTS)),
     )
     return f"{filled}\n"
@@ -177,10 +179,17 @@ def _section(dataset: Dataset, store: Store) -> Section:
         pool=of_paper.pool,
         cells=cells,
         combinations=_combinations(of_combinations),
-        versions=tuple(sorted({record["version"] for record in records})),
+        by_version=_variants_by_version(records),
         older_baseline=bool(of_combinations)
         and min(map(_rule_of, of_combinations)) < max(map(_rule_of, of_default), default=0),
     )
+
+
+def _variants_by_version(records: Sequence[Record]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for record in sorted(records, key=lambda record: record["version"]):
+        found.setdefault(record["version"], {})[record["variant"]] = None
+    return {version: list(of_version) for version, of_version in found.items()}
 
 
 def _rule_of(record: Record) -> int:
