@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.paper.claims import Column, Gain, training_gain
+from experiments.paper.claims import Column, Gain, RoundsRow, training_gain
 from experiments.paper.configuration import DATASETS, TRAININGS, protocol
 from experiments.paper.store import Store
 from experiments.paper.table import (
     NOT_RUN,
     PRINTED_FEATURES,
     TITLES,
-    Cell,
     CellName,
     markdown,
     printed,
@@ -74,28 +73,21 @@ def features_table(store: Store, dataset: str) -> str:
     return markdown(["features", "printed error", "printed coverage", "error", "coverage", "≤ ε"], lines)
 
 
-def rounds_table(store: Store, dataset: str = "cifar10") -> str:
+def rounds_table(rows: Sequence[RoundsRow], dataset: str = "cifar10") -> str:
     """The rounds as printed beside ours, with the same seeds."""
     usual, plan = protocol(dataset), protocol(dataset).sweeps["next_batch"]
-    (value,) = plan.values
-    many, theirs, usual_runs = sweep(store, dataset, "next_batch"), printed()[dataset], runs(store, dataset)
-    lines = []
-    for training in plan.trainings:
-        for confidence in plan.confidences:
-            name = CellName(training, confidence, "paper")
-            few = [run for seed, run in usual_runs.get(name, {}).items() if seed < plan.seeds]
-            lines.append(
-                [
-                    TITLES[training],
-                    TITLES[confidence],
-                    *texts_of(theirs[training, confidence])[:2],
-                    *texts_of(Cell.of(few) if few else None),
-                    *texts_of(many.get(name, {}).get(value)),
-                ]
-            )
-    rounds = (usual.rounds, usual.changed(plan.changes(value)).rounds)
+    lines = [
+        [
+            TITLES[row.training],
+            TITLES[row.confidence],
+            *texts_of(row.printed)[:2],
+            *texts_of(row.few),
+            *texts_of(row.many),
+        ]
+        for row in rows
+    ]
     header = ["training", "confidence", "printed error", "printed coverage"]
-    for number in rounds:
+    for number in (usual.rounds, usual.changed(plan.changes(plan.values[0])).rounds):
         header += [f"{number} rounds: error", "coverage", "≤ ε"]
     return markdown(header, lines, left=2)
 

@@ -107,7 +107,7 @@ def _context(store: Store) -> dict[str, Any]:
     sections = {dataset: _section(store, dataset) for dataset in DATASETS}
     measured = {dataset: claims.under_rule(table.runs(store, dataset), "paper") for dataset in DATASETS}
     drawn, trained = sweeps.drawable(store), training_error.summary(store)
-    rounds = single_round.summary(store)
+    rounds, as_printed = single_round.summary(store), claims.with_printed_rounds(store)
     leaks = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= ways.keys()}
     return {
         "sections": sections,
@@ -123,7 +123,13 @@ def _context(store: Store) -> dict[str, Any]:
         "features": {
             dataset: appendix_tables.features_table(store, dataset) for dataset in ("cifar10", "newsgroups20")
         },
-        "rounds": appendix_tables.rounds_table(store),
+        "rounds": appendix_tables.rounds_table(as_printed),
+        "rounds_facts": {
+            is_colander: claims.rounds_facts(
+                [row for row in as_printed if (row.confidence == "colander") == is_colander]
+            )
+            for is_colander in (False, True)
+        },
         "printed_rounds": _printed_rounds(),
         "trainings": appendix_tables.trainings_table(measured, trained),
         "ranking": claims.ranking(measured, trained),

@@ -128,6 +128,37 @@ class TestAggregation:
         }
 
 
+class TestRoundsAsPrinted:
+    def runs(self, seeds: int, coverage: float, error: float, **others: Any) -> list[dict[str, Any]]:
+        plan = protocol("cifar10").sweeps["next_batch"]
+        return [
+            record(seed, coverage, error, dataset="cifar10", training=training, confidence=confidence, **others)
+            for training in plan.trainings
+            for confidence in plan.confidences
+            for seed in range(seeds)
+        ]
+
+    def test_ours_beside_those_of_the_paper_by_the_same_seeds(self, store: Store) -> None:
+        plan = protocol("cifar10").sweeps["next_batch"]
+        store.add("runs", "cifar10", self.runs(plan.seeds, 0.2, 0.05, changes=plan.changes(plan.values[0])))
+        store.add("runs", "cifar10", self.runs(plan.seeds, 0.1, 0.03))
+        store.add("runs", "cifar10", [record(plan.seeds, 0.9, 0.3, dataset="cifar10")])
+        rows = claims.with_printed_rounds(store)
+        facts = claims.rounds_facts([row for row in rows if row.confidence == "softmax"])
+        assert facts is not None
+        assert facts.methods == ["Softmax"]
+        assert facts.off_print == pytest.approx((0.2 - 0.212, 0.2 - 0.14))  # printed: 14.0 and 21.2 %
+        assert facts.error_off_print == pytest.approx((0.05 - 0.052, 0.05 - 0.048))
+        assert facts.gained == pytest.approx((0.1, 0.1))
+        assert facts.error_gained == pytest.approx((0.02, 0.02))
+
+    def test_nothing_is_said_while_some_are_missing(self, store: Store) -> None:
+        store.add("runs", "cifar10", self.runs(1, 0.1, 0.03))
+        rows = claims.with_printed_rounds(store)
+        assert claims.rounds_facts(rows) is None
+        assert table.NOT_RUN in appendix_tables.rounds_table(rows)
+
+
 class TestTables:
     def test_what_was_not_run_is_said(self, store: Store) -> None:
         store.add("runs", "newsgroups20", [record(0)])
