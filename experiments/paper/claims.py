@@ -92,10 +92,12 @@ def pairs(found: Runs, thresholds: str, confidence: str = "colander", other: str
 
 @dataclass(frozen=True)
 class RuleFacts:
-    """A rule on a dataset as a whole. ``best``: the most coverage at a mean error within the tolerance."""
+    """A rule on a dataset as a whole. ``within``: runs at or under the tolerance, of which ``empty`` label nothing.
+    ``cells``: those that label anything. ``best``: the most coverage at a mean error within the tolerance."""
 
     runs: int
     within: int
+    empty: int
     cells: int
     cells_within: int
     seeds: Range | None
@@ -107,11 +109,28 @@ def rule_facts(column: Column) -> RuleFacts:
     return RuleFacts(
         runs=sum(cell.seeds for cell in column.values()),
         within=sum(cell.within or 0 for cell in column.values()),
-        cells=len(column),
-        cells_within=sum(cell.error is None or cell.keeps_tolerance for cell in column.values()),
+        empty=sum(cell.seeds - cell.labelled for cell in column.values()),
+        cells=sum(cell.error is not None for cell in column.values()),
+        cells_within=sum(cell.keeps_tolerance for cell in column.values()),
         seeds=Range.of(cell.seeds for cell in column.values()),
         best=(winner, column[winner]) if winner else None,
     )
+
+
+@dataclass(frozen=True)
+class OffPrint:
+    """Some confidence functions, over all trainings: what is measured minus what is printed."""
+
+    coverage: Range | None
+    error: Range | None
+
+    @classmethod
+    def of(cls, measured: Column, theirs: Column, confidences: Sequence[str]) -> OffPrint:
+        both = [(measured[name], theirs[name]) for name in measured.keys() & theirs.keys() if name[1] in confidences]
+        return cls(
+            Range.of(ours.coverage.mean - one.coverage.mean for ours, one in both),
+            Range.of(ours.error.mean - one.error.mean for ours, one in both if ours.error and one.error),
+        )
 
 
 def fallbacks(found: Runs) -> tuple[int, int]:
@@ -167,6 +186,9 @@ class RoundsFacts:
     """Some methods with the rounds of the paper, minus what is printed and minus what our rounds give."""
 
     methods: list[str]
+    runs: int
+    within: tuple[int, int]
+    """Of ``runs``, those with an error within the tolerance: with our rounds, and with those of the paper."""
     off_print: Range | None
     error_off_print: Range | None
     gained: Range | None
@@ -184,30 +206,49 @@ def rounds_facts(rows: Sequence[RoundsRow]) -> RoundsFacts | None:
         both = [(getattr(row[2], quantity), getattr(row[place], quantity)) for row in whole]
         return Range.of(many.mean - other.mean for many, other in both if many and other)
 
-    names = list(dict.fromkeys(TITLES[row.confidence] for row in rows))
-    return RoundsFacts(names, *(of(quantity, place) for place in (0, 1) for quantity in ("coverage", "error")))
+    return RoundsFacts(
+        list(dict.fromkeys(TITLES[row.confidence] for row in rows)),
+        sum(many.seeds for _, _, many in whole),
+        (sum(few.within or 0 for _, few, _ in whole), sum(many.within or 0 for _, _, many in whole)),
+        *(of(quantity, place) for place in (0, 1) for quantity in ("coverage", "error")),
+    )
 
 
 @dataclass(frozen=True)
 class Trend:
-    """A confidence function at the smallest and at the largest value of what was varied."""
+    """A confidence function over the values of what was varied, the smallest first."""
 
     confidence: str
-    first: Cell
-    last: Cell
+    cells: list[Cell]
+
+    @property
+    def first(self) -> Cell:
+        return self.cells[0]
+
+    @property
+    def last(self) -> Cell:
+        return self.cells[-1]
 
     @property
     def error_rises(self) -> bool:
         return bool(self.first.error and self.last.error and self.last.error.mean > self.first.error.mean)
 
+    @property
+    def coverage_rises(self) -> bool:
+        return self.last.coverage.mean > self.first.coverage.mean
+
+    def ahead_of(self, other: Trend) -> int:
+        """At how many of the values it covers more."""
+        return sum(mine.coverage.mean > theirs.coverage.mean for mine, theirs in zip(self.cells, other.cells, strict=True))
+
 
 def trends(store: Store, dataset: str, quantity: str) -> dict[str, Trend]:
-    """By confidence function, those that were run at both ends under the rule ``paper``."""
-    values = protocol(dataset).sweeps[quantity].values
+    """By confidence function, those that were run at all values under the rule ``paper``."""
+    values = sorted(protocol(dataset).sweeps[quantity].values)
     return {
-        name.confidence: Trend(name.confidence, points[min(values)], points[max(values)])
+        name.confidence: Trend(name.confidence, [points[value] for value in values])
         for name, points in sweep(store, dataset, quantity).items()
-        if min(values) in points and max(values) in points
+        if set(values) <= points.keys()
     }
 
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 import labelsieve as ls
-from experiments.paper.configuration import Protocol
+from experiments.paper.configuration import TOLERANCE, Protocol
 from experiments.paper.configuration import protocol as protocol_of
 from experiments.paper.datasets import division, load
 from experiments.paper.leak_loop import Scores, first_model, label
@@ -74,28 +74,54 @@ def run(
 
 
 def summary(store: Store) -> dict[str, dict[str, dict[str, Any]]]:
-    """Per dataset and way: coverage and error of each seed and their means, and the first round's accuracy. An error is
-    over the seeds that label anything, and None if none does. Seeds that some way has not are left out."""
+    """Per dataset and way: coverage and error of each seed, in all rounds and in the first, and how often the first
+    classifier is right. An error is None where nothing is labelled."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for dataset in DATASETS:
         records = sorted(store.read(KIND, dataset), key=lambda record: record["seed"])
-        seeds = {way: {record["seed"] for record in records if record["way"] == way} for way in WAYS}
-        common = set.intersection(*(own for own in seeds.values() if own)) if records else set()
         for way in WAYS:
-            own = [record for record in records if record["way"] == way and record["seed"] in common]
+            own = [record for record in records if record["way"] == way]
             if own:
                 found.setdefault(dataset, {})[way] = {
                     "seeds": [record["seed"] for record in own],
                     "coverages": [record["coverage"] for record in own],
                     "errors": [record["error"] for record in own],
-                    "coverage": mean(record["coverage"] for record in own),
-                    "error": _mean([record["error"] for record in own]),
+                    "first_coverages": [_first_coverage(record) for record in own],
+                    "first_errors": [_first_error(record) for record in own],
                     "first_accuracy": mean(record["rounds"][0]["accuracy"] for record in own),
-                    "first_coverage": mean(_first_coverage(record) for record in own),
-                    "first_error": _mean([_first_error(record) for record in own]),
-                    "rounds": max(len(record["rounds"]) for record in own),
                 }
     return found
+
+
+@dataclass(frozen=True)
+class FlagFacts:
+    """Pairs of runs that label something and differ in the flag alone: how often it lowers the error, brings it within
+    the tolerance, and raises the coverage."""
+
+    pairs: int
+    lower_error: int
+    within: int
+    more_coverage: int
+
+
+def flag_facts(found: dict[str, dict[str, dict[str, Any]]]) -> FlagFacts:
+    """``found`` is the summary."""
+    both = []
+    for ways in found.values():
+        for without, given in (("honest", "leaking"), ("fixed", "released")):
+            honest, told = _by_seed(ways.get(without)), _by_seed(ways.get(given))
+            both += [(honest[seed], told[seed]) for seed in honest.keys() & told.keys()]
+    compared = [(one, other) for one, other in both if None not in (one[1], other[1])]
+    return FlagFacts(
+        pairs=len(compared),
+        lower_error=sum(told[1] < honest[1] for honest, told in compared),
+        within=sum(told[1] <= TOLERANCE < honest[1] for honest, told in compared),
+        more_coverage=sum(told[0] > honest[0] for honest, told in compared),
+    )
+
+
+def _by_seed(way: dict[str, Any] | None) -> dict[int, tuple[float, Any]]:
+    return {} if way is None else dict(zip(way["seeds"], zip(way["coverages"], way["errors"], strict=True), strict=True))
 
 
 def _run_seed(store: Store, data_folder: Path, device: str, protocol: Protocol, seed: int, ways: Sequence[str]) -> None:
@@ -165,8 +191,3 @@ def _first_coverage(record: Record) -> float:
 def _first_error(record: Record) -> float | None:
     first = record["rounds"][0]
     return float(first["wrong"] / first["machine_labelled"]) if first["machine_labelled"] else None
-
-
-def _mean(errors: Sequence[float | None]) -> float | None:
-    known = [error for error in errors if error is not None]
-    return mean(known) if known else None

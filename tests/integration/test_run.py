@@ -214,7 +214,7 @@ def test_the_index_of_a_data_frame_names_the_points(blobs):
 def test_audit_of_a_run(blobs):
     x, y = make_blobs(n_samples=3000, centers=3, cluster_std=1.5, random_state=7)
     run = ls.autolabel(x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=300, progress=False)
-    found = run.audit(ls.SimulatedAnnotator(y), max_labels=400)
+    found = run.audit(ls.SimulatedAnnotator(y), max_labels=800)
     assert found.certified
     assert found.verdict.bound <= 0.05
 

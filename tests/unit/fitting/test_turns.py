@@ -65,8 +65,8 @@ def test_networks_come_out_as_if_trained_alone(training, device, monkeypatch):
 def test_how_many_take_turns(monkeypatch):
     """One on a CPU, which has nothing idle; on a GPU as many as it has room for, up to a limit."""
     x, _ = striped_images(50)
-    network = TorchClassifier(SimpleCNN())
-    assert network.members_at_once(x, 3) == 1
+    assert TorchClassifier(SimpleCNN(), device="cpu").members_at_once(x, 3) == 1
+    network = TorchClassifier(SimpleCNN(), device="cuda")
     monkeypatch.setattr("labelsieve.classifiers.torch_classifier.resolve_device", lambda _name: torch.device("cuda"))
     for room, expected in ((5, 5), (1_000, turns.MOST_AT_ONCE)):
         monkeypatch.setattr("labelsieve.classifiers.torch_classifier.members_that_pay", lambda *_, room=room: room)
