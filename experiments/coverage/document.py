@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.coverage.running import Dataset, datasets, variants
 from experiments.paper import store as paper_results
-from experiments.paper.configuration import TOLERANCE, protocol
+from experiments.paper.configuration import CONFIDENCES, TOLERANCE, protocol
 from experiments.paper.document import certified_by
 from experiments.paper.figures import style
 from experiments.paper.store import Record, Store
@@ -24,15 +24,14 @@ FIGURE = "coverage/risk.png"
 _BEGIN, _END = "<!-- written by `python -m experiments.coverage table` -->\n", "<!-- end -->\n"
 _COLOURS = {
     "softmax": "#000000",
-    "evidence-from-a-split": "#E69F00",
-    "colander-on-evidence": "#D55E00",
     "auto": "#0072B2",
-    "better-network": "#F0E442",
     "auto-better-network": "#009E73",
     "auto-semi-supervised": "#56B4E9",
     "semi-supervised-fewer-labels": "#999999",
     "as-it-comes": "#CC79A7",
 }
+"""Variants whose curves are drawn; those of the others are close to one of these."""
+_HIGHEST_ERROR = 12
 
 
 _TITLE_WIDTH = 24
@@ -42,9 +41,10 @@ _RULE_CHANGED = ((0, 2), (0, 4))
 
 @dataclass(frozen=True)
 class Cell:
-    """All seeds of one variant on one dataset. ``in_hindsight``: part of the points left to label that one threshold
-    could have let through, its error known. ``taught``: labels to train that were asked for. Runs of the paper's
-    methods do not keep the last four."""
+    """All seeds of one variant on one dataset; those that label nothing have a coverage and no error.
+
+    ``in_hindsight``: part of the points left to label that one threshold could have let through, its error known.
+    ``taught``: labels to train that were asked for. Runs of the paper's methods do not keep the last four."""
 
     coverages: tuple[float, ...]
     errors: tuple[float, ...]
@@ -69,8 +69,9 @@ class Cell:
     def __str__(self) -> str:
         spread = f" ± {100 * statistics.stdev(self.coverages):.1f}" if len(self.coverages) > 1 else ""
         error = "–" if self.error is None else f"{100 * self.error:.1f}"
-        held = len(self.coverages) - self.broken
-        return f"{100 * self.coverage:.1f}{spread} @ {error} ({held}/{len(self.coverages)})"
+        held, empty = len(self.coverages) - self.broken, len(self.coverages) - len(self.errors)
+        none = f", {empty} empty" if empty else ""
+        return f"{100 * self.coverage:.1f}{spread} @ {error} ({held}/{len(self.coverages)}{none})"
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ class Section:
     seed does; of the seeds with which any covers something."""
     older_baseline: bool
     """Whether some combinations of the paper were run when the certified rule let less through than in our runs."""
+    runs: int
+    broken: dict[int, list[float]]
+    """Seed -> errors beyond the tolerance, of all ``runs`` of all variants."""
 
     @property
     def cap(self) -> float:
@@ -150,15 +154,23 @@ def with_table(readme: str, store: Store) -> str:
 def _filled(template: str, store: Store) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
+    found = sections(store)
     filled = environment.from_string(text).render(
-        sections=sections(store),
+        sections=found,
         variants=list(variants()),
         figure=FIGURE,
         fewer="semi-supervised-fewer-labels",
         near="auto-near-threshold-queries",
         certified_by=certified_by(Store(paper_results.RESULTS)),
+        older_versions=_older_versions(found),
+        highest_error=_HIGHEST_ERROR,
     )
     return f"{filled}\n"
+
+
+def _older_versions(found: Sequence[Section]) -> list[str]:
+    """Versions some variants were run with, but for the latest."""
+    return sorted({version for section in found for version in section.by_version})[:-1]
 
 
 def sections(store: Store) -> list[Section]:
@@ -186,7 +198,17 @@ def _section(dataset: Dataset, store: Store) -> Section:
         seed_by_seed=_seed_by_seed(of_default, of_combinations),
         older_baseline=bool(of_combinations)
         and min(map(_rule_of, of_combinations)) < max(map(_rule_of, of_default), default=0),
+        runs=len(records),
+        broken=_broken(records),
     )
+
+
+def _broken(records: Sequence[Record]) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for record in records:
+        if (record["error"] or 0) > TOLERANCE:
+            found.setdefault(record["seed"], []).append(record["error"])
+    return found
 
 
 def _seed_by_seed(of_default: Sequence[Record], of_combinations: Sequence[Record]) -> list[float]:
@@ -226,9 +248,10 @@ def _in_hindsight(risk_curve: Sequence[float]) -> float:
 
 
 def _certified_runs_of_paper(name: str) -> list[Record]:
-    """With the same budgets."""
+    """With the same budgets, and the methods that are in the paper."""
     found = Store(paper_results.RESULTS).read("runs", name)
-    return [record for record in found if record["thresholds"] == "certified" and not record["changes"]]
+    certified = [record for record in found if record["thresholds"] == "certified" and not record["changes"]]
+    return [record for record in certified if record["confidence"] in CONFIDENCES]
 
 
 def _combinations(runs: Sequence[Record]) -> dict[str, Cell]:
@@ -247,7 +270,7 @@ def _combinations(runs: Sequence[Record]) -> dict[str, Cell]:
 def draw(store: Store, path: Path) -> Path:
     """Error against coverage, on the points the thresholds were set on, averaged over seeds."""
     drawn = style.figure(5.4)
-    grid = drawn.subplots(2, 4, sharex=True).ravel()
+    grid = drawn.subplots(2, 4, sharex=True, sharey=True).ravel()
     for axes, dataset in zip(grid, datasets().values(), strict=False):
         for variant, colour in _COLOURS.items():
             curves = [r["risk_curve"] for r in store.read("runs", dataset.name) if r["variant"] == variant]
@@ -257,7 +280,8 @@ def draw(store: Store, path: Path) -> Path:
         style.mark_tolerance(axes)
         style.tidy(axes)
         axes.set_title(textwrap.fill(dataset.title, _TITLE_WIDTH), fontsize=10, loc="left")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, _HIGHEST_ERROR)
+        axes.tick_params(labelbottom=True, labelleft=True)
     drawn.supxlabel("coverage of held-out points, surest first (%)", fontsize=10)
     drawn.supylabel("error (%)", fontsize=10)
     legend = grid[-1]  # seven datasets, eight places

@@ -98,7 +98,7 @@ def _as_released(row: Mapping[str, str]) -> str:
 
 
 def off_print_table(measured: Mapping[str, Column]) -> str:
-    """How far the rule ``paper`` is from the printed numbers, in points of coverage and of error, over all trainings."""
+    """How far the rule ``paper`` is from the printed numbers, in points of coverage and error, over all trainings."""
     lines = []
     for dataset in DATASETS:
         found = [OffPrint.of(measured[dataset], printed()[dataset], group) for group in _GROUPS.values()]
@@ -195,7 +195,7 @@ def _pairs_of_rounds(one: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _at_error(coverage: float, error: float | None) -> str:
-    return f"{100 * coverage:.1f} @ {_share(error)}"
+    return "nothing" if error is None else f"{100 * coverage:.1f} @ {_share(error)}"
 
 
 def _gain_texts(gain: Gain | None) -> Iterable[str]:

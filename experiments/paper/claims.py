@@ -139,6 +139,49 @@ def fallbacks(found: Runs) -> tuple[int, int]:
     return sum(run["fallback_rounds"] for run in fitted), sum(len(run["rounds"]) for run in fitted)
 
 
+class Share(NamedTuple):
+    """So many of so many."""
+
+    count: int
+    total: int
+
+
+@dataclass(frozen=True)
+class CalibrationFacts:
+    """The four calibration functions against softmax with the same dataset and training: where they cover more, and
+    where both label something and they err more."""
+
+    more_coverage: Share
+    more_error: Share
+
+
+def calibration(columns: Mapping[str, Column]) -> CalibrationFacts:
+    functions = [one for one in CONFIDENCES if one not in ("softmax", "colander")]
+    both = [
+        (column[training, one], column[training, "softmax"])
+        for column in columns.values()
+        for training in TRAININGS
+        for one in functions
+        if {(training, one), (training, "softmax")} <= column.keys()
+    ]
+    errors = [(mine.error.mean, theirs.error.mean) for mine, theirs in both if mine.error and theirs.error]
+    return CalibrationFacts(
+        Share(sum(mine.coverage.mean > theirs.coverage.mean for mine, theirs in both), len(both)),
+        Share(sum(mine > theirs for mine, theirs in errors), len(errors)),
+    )
+
+
+def covers_most(columns: Mapping[str, Column], training: str = "squentropy") -> Share:
+    """With how many datasets and confidence functions this training has the most coverage, of those with all four."""
+    whole = [
+        {one: column[one, confidence].coverage.mean for one in TRAININGS}
+        for column in columns.values()
+        for confidence in CONFIDENCES
+        if all((one, confidence) in column for one in TRAININGS)
+    ]
+    return Share(sum(found[training] == max(found.values()) > 0 for found in whole), len(whole))
+
+
 class Gain(NamedTuple):
     """Coverage and error minus those of something else. ``error`` is None where one of them labels nothing."""
 
@@ -239,7 +282,8 @@ class Trend:
 
     def ahead_of(self, other: Trend) -> int:
         """At how many of the values it covers more."""
-        return sum(mine.coverage.mean > theirs.coverage.mean for mine, theirs in zip(self.cells, other.cells, strict=True))
+        both = zip(self.cells, other.cells, strict=True)
+        return sum(mine.coverage.mean > theirs.coverage.mean for mine, theirs in both)
 
 
 def trends(store: Store, dataset: str, quantity: str) -> dict[str, Trend]:
@@ -260,21 +304,33 @@ class RankingFacts:
     without_mistakes: int
     """Of ``trained``, those wrong on fewer than one in a thousand training points, on average over seeds."""
     coverage: Range | None
+    gain_without_mistakes: Range | None
+    gain_with_mistakes: Range | None
+    untrained: list[tuple[str, str, float]]
+    """Dataset, method and training error where most training points are wrong."""
     auroc: Range | None
 
 
 def ranking(measured: Mapping[str, Column], trained: Mapping[str, Mapping[str, Mapping[str, float]]]) -> RankingFacts:
-    methods = ("crl", "fmfp")
-    gains = [training_gain(column, method) for column in measured.values() for method in methods]
-    known = [of_dataset[method] for of_dataset in trained.values() for method in methods if method in of_dataset]
+    cases = [(dataset, method) for dataset in measured for method in ("crl", "fmfp")]
+    gains = {case: gain.coverage for case in cases if (gain := training_gain(measured[case[0]], case[1]))}
+    errors = {
+        (dataset, method): trained[dataset][method]["training_error"]
+        for dataset, method in cases
+        if method in trained.get(dataset, {})
+    }
+    without_mistakes = {case for case, error in errors.items() if error < 0.001}
     return RankingFacts(
-        trained=len(known),
-        without_mistakes=sum(one["training_error"] < 0.001 for one in known),
-        coverage=Range.of(gain.coverage for gain in gains if gain),
+        trained=len(errors),
+        without_mistakes=len(without_mistakes),
+        coverage=Range.of(gains.values()),
+        gain_without_mistakes=Range.of(gain for case, gain in gains.items() if case in without_mistakes),
+        gain_with_mistakes=Range.of(gain for case, gain in gains.items() if case in errors.keys() - without_mistakes),
+        untrained=[(*case, error) for case, error in errors.items() if error > 0.5],
         auroc=Range.of(
             of_dataset[method]["auroc"] - of_dataset["vanilla"]["auroc"]
             for of_dataset in trained.values()
-            for method in methods
+            for method in ("crl", "fmfp")
             if method in of_dataset and "vanilla" in of_dataset
         ),
     )

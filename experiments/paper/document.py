@@ -48,6 +48,7 @@ class DatasetSection:
     printed: claims.ClaimFacts
     printed_facts: claims.RuleFacts
     printed_colander: table.Cell
+    printed_temperature: table.Cell
     rules: list[RuleSection]
     fallbacks: tuple[int, int]
     parameters: str
@@ -74,6 +75,7 @@ def render(store: Store) -> str:
         "points_span": _points_span,
         "listed": _listed,
         "number": "{:g}".format,
+        "amount": _amount,
         "title": table.TITLES.__getitem__,
         "comparison_table": rerun.comparison_table,
     }
@@ -109,10 +111,20 @@ def _context(store: Store) -> dict[str, Any]:
     drawn, trained = sweeps.drawable(store), training_error.summary(store)
     rounds, as_printed = single_round.summary(store), claims.with_printed_rounds(store)
     leaks = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= ways.keys()}
+    released = appendix_tables.released_code()
     return {
         "sections": sections,
         "figures": FIGURES,
         "settings": appendix_tables.settings_table(store),
+        "released_code": appendix_tables.released_code_table(),
+        "temperature_of_released_code": sorted(
+            ways["temperature"]["coverage"] for (dataset, _), ways in released.items() if dataset == "mnist"
+        ),
+        "errors_of_released_code": {
+            way: claims.Range.of(float(ways[way]["error"]) / 100 for ways in released.values())
+            for way in ("leaking", "fixed")
+        },
+        "off_print": appendix_tables.off_print_table(measured),
         "tolerance": TOLERANCE,
         "certified_by": certified_by(store),
         "delta": inspect.signature(ls.autolabel).parameters["delta"].default,
@@ -124,7 +136,8 @@ def _context(store: Store) -> dict[str, Any]:
             dataset: appendix_tables.features_table(store, dataset) for dataset in ("cifar10", "newsgroups20")
         },
         "rounds": appendix_tables.rounds_table(as_printed),
-        "rounds_facts": {
+        "rounds_facts": claims.rounds_facts(as_printed),
+        "rounds_facts_of": {
             is_colander: claims.rounds_facts(
                 [row for row in as_printed if (row.confidence == "colander") == is_colander]
             )
@@ -134,10 +147,13 @@ def _context(store: Store) -> dict[str, Any]:
         "trainings": appendix_tables.trainings_table(measured, trained),
         "ranking": claims.ranking(measured, trained),
         "gains": _squentropy_gains(measured["tiny_imagenet"]),
+        "calibration": {"printed": claims.calibration(table.printed()), "ours": claims.calibration(measured)},
+        "squentropy": {"printed": claims.covers_most(table.printed()), "ours": claims.covers_most(measured)},
         "single_round": rounds,
         "single_round_table": appendix_tables.single_round_table(rounds),
         "leak": leaks,
         "leak_table": appendix_tables.leak_table(leaks),
+        "flag": leak.flag_facts(leaks),
         "exhibit_files": {
             "single_round": exhibits.SINGLE_ROUND,
             "surrogates": exhibits.SURROGATES,
@@ -146,6 +162,7 @@ def _context(store: Store) -> dict[str, Any]:
         "again": rerun.comparisons(store),
         "surrogates": claims.surrogate_gaps(),
         "tried_alpha": hyperparameters.tried(store, "colander", "alpha"),
+        "tried": hyperparameters.tried_table(store),
         "lowest_error": hyperparameters.LOWEST_ERROR,
         "at_random": hyperparameters.AT_RANDOM,
     }
@@ -186,6 +203,7 @@ def _section(store: Store, dataset: str) -> DatasetSection:
         printed=claims.claim(theirs),
         printed_facts=claims.rule_facts(theirs),
         printed_colander=theirs["vanilla", "colander"],
+        printed_temperature=theirs["vanilla", "temperature"],
         rules=rules,
         fallbacks=claims.fallbacks(found),
         parameters=hyperparameters.parameters_table(store, dataset),
@@ -221,6 +239,10 @@ def _span(found: claims.Range) -> str:
 def _points_span(found: claims.Range) -> str:
     low, high = appendix_tables.points(found.low), appendix_tables.points(found.high)
     return f"{low} points" if low == high else f"{low} to {high} points"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,}"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ _SHORT = {
     "learning_rate": "lr",
     "weight_decay": "wd",
     "batch_size": "batch",
+    "epochs": "epochs",
     "training__rank_weight": "rank weight",
     "penalty": "λ",
     "alpha": "α",
@@ -39,6 +40,25 @@ def tried(store: Store, confidence: str, parameter: str) -> list[Any]:
     records = [record for dataset in DATASETS for record in store.read("searches", dataset)]
     of_function = [record for record in records if record["confidence"] == confidence]
     return sorted({value for record in of_function for value in _values(record, "confidence", parameter)})
+
+
+def tried_table(store: Store) -> str:
+    """All values that the searches have tried, of parameters with more than one."""
+    found: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    for dataset in DATASETS:
+        for record in store.read("searches", dataset):
+            for row in record["table"]:
+                of = ("training", "") if row["phase"] == "training" else ("confidence", record["confidence"])
+                for name in _SHORT.keys() & row.keys():
+                    values = found.setdefault(of, {}).setdefault(name, [])
+                    if row[name] is not None and row[name] not in values:
+                        values.append(row[name])
+    lines = []
+    for of in (("training", ""), *(("confidence", one) for one in CONFIDENCES[1:])):
+        varied = {name: sorted(found[of][name]) for name in _SHORT if len(found.get(of, {}).get(name, [])) > 1}
+        texts = [f"{_SHORT[name]} {', '.join(f'{value:g}' for value in values)}" for name, values in varied.items()]
+        lines.append([TITLES.get(of[1], "classifier"), "; ".join(texts) or NOT_RUN])
+    return markdown(["", "tried"], lines, left=2)
 
 
 def _of_classifier(found: Mapping[tuple[str, str], Record], training: str) -> str:

@@ -121,7 +121,10 @@ def flag_facts(found: dict[str, dict[str, dict[str, Any]]]) -> FlagFacts:
 
 
 def _by_seed(way: dict[str, Any] | None) -> dict[int, tuple[float, Any]]:
-    return {} if way is None else dict(zip(way["seeds"], zip(way["coverages"], way["errors"], strict=True), strict=True))
+    """Coverage and error."""
+    if way is None:
+        return {}
+    return dict(zip(way["seeds"], zip(way["coverages"], way["errors"], strict=True), strict=True))
 
 
 def _run_seed(store: Store, data_folder: Path, device: str, protocol: Protocol, seed: int, ways: Sequence[str]) -> None:

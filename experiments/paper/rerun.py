@@ -17,7 +17,8 @@ from experiments.paper.table import CellName, Seeds, markdown, runs
 
 @dataclass(frozen=True)
 class Comparison:
-    """Cells of one dataset under one rule. ``identical``: runs with the same labels in number, and as many wrong."""
+    """Cells of one dataset under one rule. ``identical``: runs with the same labels in number, and as many wrong.
+    ``empty``: runs that label nothing when done again."""
 
     dataset: str
     rule: str
@@ -25,6 +26,7 @@ class Comparison:
     matching: int
     runs: int
     identical: int
+    empty: int
     before: str
     after: str
     coverage: tuple[float, float]
@@ -42,6 +44,7 @@ class Comparison:
             matching=sum(_matches(old, again) for old, again in found.values()),
             runs=len(pairs),
             identical=sum(_labels(old) == _labels(new) for old, new in pairs),
+            empty=sum(new["error"] is None for _, new in pairs),
             before=_machines([old for old, _ in pairs]),
             after=_machines([new for _, new in pairs]),
             coverage=_means([(old["coverage"], new["coverage"]) for old, new in pairs]),
@@ -69,14 +72,15 @@ def comparison_table(found: Sequence[Comparison]) -> str:
             one.before,
             one.after,
             f"{one.identical} of {one.runs}",
+            str(one.empty),
             f"{one.matching} of {one.cells}",
             _moved(one.coverage),
             "–" if one.error is None else _moved(one.error),
         ]
         for one in found
     ]
-    header = ["dataset", "rule", "before", "again", "runs alike", "cells that match", "mean coverage", "mean error"]
-    return markdown(header, lines, left=4)
+    header = ["dataset", "rule", "before", "again", "runs alike", "empty", "cells that match"]
+    return markdown([*header, "mean coverage", "mean error"], lines, left=4)
 
 
 def _matches(old: Seeds, again: Seeds) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.coverage import document, running
-from experiments.paper.configuration import protocol
+from experiments.paper.configuration import CONFIDENCES, TRAININGS, protocol
 from experiments.paper.datasets import Division, Points
 from experiments.paper.store import Store
 from experiments.paper.unfinished import Unfinished
@@ -26,6 +26,22 @@ def test_the_readme_shows_the_same_numbers() -> None:
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     assert "@" in document.with_table(readme, Store(running.RESULTS))
     assert readme == document.with_table(readme, Store(running.RESULTS))
+
+
+def test_seeds_that_label_nothing_are_said() -> None:
+    assert str(document.Cell((0.5, 0.0, 0.1), (0.04, 0.06))) == "20.0 ± 26.5 @ 5.0 (2/3, 1 empty)"
+    assert str(document.Cell((0.0,), ())) == "0.0 @ – (1/1, 1 empty)"
+
+
+def test_the_baseline_is_what_the_paper_has() -> None:
+    for section in document.sections(Store(running.RESULTS)):
+        assert len(section.combinations) in (0, len(TRAININGS) * len(CONFIDENCES))
+        assert not any("anchored" in name for name in section.combinations)
+
+
+def test_errors_beyond_the_tolerance_by_seed() -> None:
+    runs = [{"seed": seed, "error": error} for seed, error in ((0, 0.06), (0, 0.05), (1, None), (0, 0.07), (1, 0.051))]
+    assert document._broken(runs) == {0: [0.06, 0.07], 1: [0.051]}
 
 
 def test_committed_runs_are_of_todays_settings() -> None:

@@ -218,6 +218,70 @@ class TestClaims:
         store.add("runs", "newsgroups20", runs)
         assert claims.pairs(table.runs(store, "newsgroups20"), "paper") == (1, 1)
 
+    def test_runs_that_label_nothing_are_counted_apart(self, store: Store) -> None:
+        silent = [record(seed, 0.0, None, confidence="colander") for seed in range(2)]
+        store.add("runs", "newsgroups20", [record(0, 0.5, 0.04), record(1, 0.0, None), *silent])
+        facts = claims.rule_facts(claims.under_rule(table.runs(store, "newsgroups20"), "paper"))
+        assert (facts.runs, facts.within, facts.empty, facts.cells, facts.cells_within) == (4, 4, 3, 1, 1)
+
+    def test_distance_from_print(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, 0.5, 0.04), record(0, 0.5, 0.04, training="crl")])
+        column = claims.under_rule(table.runs(store, "newsgroups20"), "paper")
+        found = claims.OffPrint.of(column, table.printed()["newsgroups20"], ["softmax"])
+        assert found.coverage == pytest.approx((0.5 - 0.483, 0.5 - 0.482))  # printed: 48.2 and 48.3 %
+        assert found.error == pytest.approx((0.04 - 0.060, 0.04 - 0.058))
+        assert claims.OffPrint.of(column, table.printed()["newsgroups20"], ["colander"]).coverage is None
+
+    def test_calibration_against_softmax(self, store: Store) -> None:
+        runs = [
+            record(0, 0.5, 0.04),
+            record(0, 0.6, 0.05, confidence="temperature"),
+            record(0, 0.4, 0.05, confidence="dirichlet"),
+            record(0, 0.0, None, confidence="scaling-binning"),
+            record(0, 0.9, 0.01, confidence="colander"),
+        ]
+        store.add("runs", "newsgroups20", runs)
+        columns = {"newsgroups20": claims.under_rule(table.runs(store, "newsgroups20"), "paper")}
+        assert claims.calibration(columns) == claims.CalibrationFacts((1, 3), (2, 2))
+
+    def test_the_training_that_covers_most(self, store: Store) -> None:
+        runs = [record(0, 0.5 + 0.1 * (one == "squentropy"), training=one) for one in TRAININGS]
+        runs += [record(0, 0.0, None, training=one, confidence="colander") for one in TRAININGS]
+        store.add("runs", "newsgroups20", [*runs, record(0, 0.9, training="squentropy", confidence="temperature")])
+        columns = {"newsgroups20": claims.under_rule(table.runs(store, "newsgroups20"), "paper")}
+        assert claims.covers_most(columns) == (1, 2)
+        assert claims.covers_most(columns, "vanilla") == (0, 2)
+
+    def test_a_trend_over_all_values(self, store: Store) -> None:
+        plan = protocol("newsgroups20").sweeps["train_budget"]
+        for confidence, coverages in (("softmax", (0.1, 0.2, 0.3, 0.4, 0.5)), ("colander", (0.2, 0.2, 0.2, 0.2, 0.6))):
+            store.add(
+                "runs",
+                "newsgroups20",
+                [
+                    record(0, each, 0.02, training="squentropy", confidence=confidence, changes=plan.changes(value))
+                    for value, each in zip(plan.values, coverages, strict=True)
+                ],
+            )
+        store.add("runs", "newsgroups20", [record(0, training="squentropy", confidence="dirichlet")])
+        found = claims.trends(store, "newsgroups20", "train_budget")
+        assert set(found) == {"softmax", "colander"}  # not what was run at one value alone
+        assert found["colander"].ahead_of(found["softmax"]) == 2
+        assert found["colander"].coverage_rises
+        assert not found["colander"].error_rises
+
+    def test_what_crl_and_fmfp_gain_with_and_without_training_errors(self, store: Store) -> None:
+        runs = [record(0, 0.5), record(0, 0.6, training="crl"), record(0, 0.3, training="fmfp")]
+        store.add("runs", "newsgroups20", runs)
+        columns = {"newsgroups20": claims.under_rule(table.runs(store, "newsgroups20"), "paper")}
+        errors = {"vanilla": 0.0, "crl": 0.0, "fmfp": 0.55}
+        trained = {"newsgroups20": {one: {"training_error": e, "auroc": 0.8} for one, e in errors.items()}}
+        facts = claims.ranking(columns, trained)
+        assert (facts.trained, facts.without_mistakes) == (2, 1)
+        assert facts.gain_without_mistakes == pytest.approx((0.1, 0.1))
+        assert facts.gain_with_mistakes == pytest.approx((-0.2, -0.2))
+        assert facts.untrained == [("newsgroups20", "fmfp", 0.55)]
+
 
 class TestTheSameOnceMore:
     def compared(self, store: Store, *again: dict[str, Any]) -> rerun.Comparison:
@@ -239,6 +303,7 @@ class TestTheSameOnceMore:
     def test_one_that_moved_further_does_not(self, store: Store, coverage: float, error: float | None) -> None:
         found = self.compared(store, record(0, coverage, error, **OTHERWISE))
         assert (found.matching, found.cells, found.identical, found.runs) == (0, 1, 0, 1)
+        assert found.empty == (error is None)
 
     def test_nothing_again_is_said(self, store: Store) -> None:
         assert rerun.comparisons(store) == []

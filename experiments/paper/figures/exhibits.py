@@ -24,12 +24,12 @@ _RIGHT, _WRONG = "#0072B2", "#D55E00"
 _NAMES = {
     "softmax": "softmax",
     "temperature": "temperature",
-    "colander": "Colander,\nas printed",
+    "colander": "Colander",
     ANCHORED: "Colander,\nanchored",
-    "honest": "honest",
-    "leaking": "leaking",
-    "fixed": "epoch chosen",
-    "released": "both",
+    "honest": "Colander",
+    "leaking": "+ flag",
+    "fixed": "+ epoch chosen",
+    "released": "+ both",
 }
 _BAR_COLOURS = {
     **COLOURS,
@@ -38,6 +38,8 @@ _BAR_COLOURS = {
     **dict.fromkeys(leak.GIVEN_THE_FLAG, LIMIT),
 }
 _BINS = 20
+_FLAT = 0.2
+"""Scores that differ by less are drawn larger."""
 _FLAT_NAMES = 4
 """More bars have their names at an angle."""
 Floats = npt.NDArray[np.float64]
@@ -94,7 +96,7 @@ def draw_surrogates(folder: Path) -> Path:
 
 
 def draw_leak(store: Store, folder: Path) -> Path:
-    """Per dataset: predictions by rank of their score in the round that labels most; coverage; error."""
+    """Per dataset: predictions by rank of their score, in the round in which that way labels most; coverage; error."""
     found = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= set(ways)}
     drawn = figure(height=2.7 * len(found) + 0.4)
     grid = drawn.subplots(len(found), 4, squeeze=False, width_ratios=[1.2, 1.2, 1, 1])
@@ -105,8 +107,7 @@ def draw_leak(store: Store, folder: Path) -> Path:
             own = next(each for each in records if (each["way"], each["seed"]) == (way, ways[way]["seeds"][0]))
             shown = own["largest_round"]
             _ranks(axes, shown)
-            name = "leaking" if way in leak.GIVEN_THE_FLAG else "honest"
-            axes.set_title(f"{protocol(dataset).title}, {name}, round {shown['number']}", fontsize=10)
+            axes.set_title(f"{protocol(dataset).title}, {_NAMES[way]}, round {shown['number']}", fontsize=10)
         theirs = printed()[dataset]["vanilla", "colander"]
         for axes, of, text in ((row[2], "coverage", "coverage (%)"), (row[3], "error", "error of machine labels (%)")):
             _bars(axes, {way: each[f"{of}s"] for way, each in ways.items()}, text)
@@ -116,7 +117,7 @@ def draw_leak(store: Store, folder: Path) -> Path:
     keys = [
         Patch(color=_RIGHT, label="right"),
         Patch(color=_WRONG, label="wrong"),
-        Line2D([], [], color=GREY, linestyle=":", linewidth=1.6, label="Colander as printed in the paper"),
+        Line2D([], [], color=GREY, linestyle=":", linewidth=1.6, label="Colander, the paper's number"),
         Line2D([], [], color=LIMIT, linestyle="--", linewidth=1.2, label="ε = 5 %"),
     ]
     drawn.legend(handles=keys, loc="outside lower center", ncols=len(keys), fontsize=9, frameon=False)
@@ -127,7 +128,7 @@ def _densities(axes: Axes, record: Record) -> None:
     """Kernel estimates of the scores of right and of wrong predictions, on points the score was not fitted on."""
     unseen = ~np.array(record["calibrates"], dtype=bool)
     scores, right = np.array(record["scores"])[unseen], np.array(record["right"], dtype=bool)[unseen]
-    low, high = (0.0, 1.0) if record["confidence"] != "colander" else _range(scores)
+    low, high = (0.0, 1.0) if np.ptp(scores) > _FLAT else _range(scores)
     at = np.linspace(low, high, 400)
     for own, colour, label in ((scores[right], _RIGHT, "right"), (scores[~right], _WRONG, "wrong")):
         if len(own) > 1 and np.ptp(own) > 1e-9:

@@ -15,6 +15,8 @@ from experiments.paper.store import Store
 from experiments.paper.table import TITLES, Cell, cells, printed, runs
 
 FILE_NAME = "overview.png"
+_LOWEST = {"mnist": 40}
+"""Coverage from which on a dataset is drawn, in percent, if not from none."""
 Points = Mapping[tuple[str, str], Cell]
 
 
@@ -27,7 +29,7 @@ def draw(store: Store, folder: Path) -> list[Path]:
         return []
     drawn = figure(height=12.0)
     titles = ["As printed", *(f"Measured, rule {rule}" for rule in RULES)]
-    grid = drawn.subplots(len(DATASETS), len(titles), sharex="row", sharey=True)
+    grid = drawn.subplots(len(DATASETS), len(titles), sharex="row", sharey="row")
     for row, dataset in zip(grid, DATASETS, strict=True):
         theirs, ours = printed()[dataset], cells(runs(store, dataset))
         _draw_points(row[0], theirs)
@@ -37,13 +39,13 @@ def draw(store: Store, folder: Path) -> list[Path]:
         row[0].set_ylabel(f"{protocol(dataset).title}\n\ncoverage (%)", fontsize=10)
         right = max(row[0].get_xlim()[1], 200 * TOLERANCE)
         row[0].set_xlim(0, right)
+        row[0].set_ylim(_LOWEST.get(dataset, -4), 104)
         for axes in row:
             axes.axvspan(100 * TOLERANCE, right, color=LIMIT, alpha=0.06, linewidth=0)
     for axes, title in zip(grid[0], titles, strict=True):
         axes.set_title(title, fontsize=11, loc="left")
     for axes in grid[-1]:
         axes.set_xlabel("error of machine labels (%)", fontsize=10)
-    grid[0][0].set_ylim(-4, 104)
     _legend(drawn)
     return [save(drawn, folder / FILE_NAME)]
 
@@ -57,9 +59,10 @@ def _draw_points(axes: Axes, points: Points) -> None:
             axes.scatter(
                 100 * cell.error.mean,
                 100 * cell.coverage.mean,
-                s=46,
+                s=34,
                 marker=TRAINING_MARKERS[training],
                 color=COLOURS[confidence],
+                alpha=0.75,
                 edgecolors="white",
                 linewidths=0.5,
                 zorder=4 if confidence == "colander" else 3,
@@ -94,7 +97,7 @@ def _legend(drawn: Figure) -> None:
 
     handles = [
         *(dot(COLOURS[one], TITLES[one]) for one in (*CONFIDENCES, ANCHORED)),
-        dot(COLOURS["colander"], "Colander as printed", filled=False),
+        dot(COLOURS["colander"], "Colander, the paper's number", filled=False),
         *(dot(GREY, TITLES[one], TRAINING_MARKERS[one]) for one in TRAININGS),
         Line2D([], [], color=LIMIT, linestyle="--", label=f"ε = {100 * TOLERANCE:.0f} %"),
     ]

@@ -51,11 +51,12 @@ def _draw_one(store: Store, dataset: str, quantity: str, folder: Path) -> Path:
         _line(error, confidence, {x + aside: cell.error for x, cell in lines[confidence].items() if cell.error})
         _line(coverage, confidence, {x + aside: cell.coverage for x, cell in lines[confidence].items()})
     mark_tolerance(error)
-    for axes, title in ((error, "Error of machine labels (%)"), (coverage, "Coverage (%)")):
+    of_error = "Error of machine labels (%), where there are any"
+    for axes, title in ((error, of_error), (coverage, "Coverage (%)")):
         axes.set_title(title, fontsize=11, loc="left")
         axes.set_xlabel(_label(used.sweeps[quantity]), fontsize=10)
         axes.set_xticks(values, [f"{value:,}" for value in values])
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
         tidy(axes)
     handles, labels = coverage.get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False, columnspacing=1.5)
