@@ -76,6 +76,7 @@ def render(store: Store) -> str:
         "listed": _listed,
         "number": "{:g}".format,
         "amount": _amount,
+        "seeds": lambda number: "one seed" if number == 1 else f"{number} seeds",
         "title": table.TITLES.__getitem__,
         "comparison_table": rerun.comparison_table,
     }
