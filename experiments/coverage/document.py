@@ -170,7 +170,7 @@ def _filled(template: str, store: Store) -> str:
 
 def _older_versions(found: Sequence[Section]) -> list[str]:
     """Versions some variants were run with, but for the latest."""
-    return sorted({version for section in found for version in section.by_version})[:-1]
+    return sorted({version for section in found for version in section.by_version}, key=_numbers_of)[:-1]
 
 
 def sections(store: Store) -> list[Section]:
@@ -227,8 +227,11 @@ def _variants_by_version(records: Sequence[Record]) -> dict[str, list[str]]:
 
 def _rule_of(record: Record) -> int:
     """Which of its rules, the oldest first, a run was made by."""
-    version = tuple(int(number) for number in record["version"].split(".")[:2])
-    return sum(version >= changed for changed in _RULE_CHANGED)
+    return sum(_numbers_of(record["version"]) >= changed for changed in _RULE_CHANGED)
+
+
+def _numbers_of(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split("."))
 
 
 def _cell(records: Sequence[Record]) -> Cell:

@@ -129,7 +129,7 @@ def _run_as(kind: str, parsed: argparse.Namespace) -> None:
     from experiments.paper.running import run_cells
     from experiments.paper.unfinished import Unfinished
 
-    unfinished = Unfinished(parsed.cache / f"unfinished-{kind}")
+    unfinished = Unfinished(parsed.cache / ("unfinished" if kind == RUNS else f"unfinished-{kind}"))
     for dataset in parsed.dataset:
         of_dataset = protocol(dataset)
         if parsed.at_once is not None:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.paper.claims import Column, Gain, OffPrint, Range, RoundsRow, training_gain
+from experiments.paper.claims import Column, Gain, OffPrint, Range, training_gain
 from experiments.paper.configuration import CONFIDENCES, DATASETS, TRAININGS, protocol
+from experiments.paper.rounds import Row
 from experiments.paper.store import Store
 from experiments.paper.table import (
     NOT_RUN,
@@ -121,7 +122,7 @@ def features_table(store: Store, dataset: str) -> str:
     return markdown(["features", "printed error", "printed coverage", "error", "coverage", "≤ ε"], lines)
 
 
-def rounds_table(rows: Sequence[RoundsRow], dataset: str = "cifar10") -> str:
+def rounds_table(rows: Sequence[Row], dataset: str = "cifar10") -> str:
     """The rounds as printed beside ours, with the same seeds."""
     usual, plan = protocol(dataset), protocol(dataset).sweeps["next_batch"]
     lines = [

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from experiments.paper import surrogates
 from experiments.paper.configuration import CONFIDENCES, TRAININGS, protocol
 from experiments.paper.store import Store
-from experiments.paper.table import TITLES, Cell, CellName, Runs, best_within, cells, printed, runs, sweep
+from experiments.paper.table import Cell, CellName, Runs, best_within, cells, sweep
 
 Column = Mapping[tuple[str, str], Cell]
 """Training and confidence function -> cell: what was printed, or measured under one rule."""
@@ -196,65 +196,6 @@ def training_gain(column: Column, training: str, over: str = "vanilla") -> Gain 
         return None
     error = one.error.mean - other.error.mean if one.error and other.error else None
     return Gain(one.coverage.mean - other.coverage.mean, error)
-
-
-@dataclass(frozen=True)
-class RoundsRow:
-    """A method with our rounds and with those of the paper, the same seeds in both; None if not run."""
-
-    training: str
-    confidence: str
-    printed: Cell
-    few: Cell | None
-    many: Cell | None
-
-
-def with_printed_rounds(store: Store, dataset: str = "cifar10") -> list[RoundsRow]:
-    plan, usual = protocol(dataset).sweeps["next_batch"], runs(store, dataset)
-    (value,) = plan.values
-    many, theirs = sweep(store, dataset, "next_batch"), printed()[dataset]
-    rows = []
-    for training in plan.trainings:
-        for confidence in plan.confidences:
-            name = CellName(training, confidence, "paper")
-            few = [run for seed, run in usual.get(name, {}).items() if seed < plan.seeds]
-            measured = many.get(name, {}).get(value)
-            printed_cell = theirs[training, confidence]
-            rows.append(RoundsRow(training, confidence, printed_cell, Cell.of(few) if few else None, measured))
-    return rows
-
-
-@dataclass(frozen=True)
-class RoundsFacts:
-    """Some methods with the rounds of the paper, minus what is printed and minus what our rounds give."""
-
-    methods: list[str]
-    runs: int
-    within: tuple[int, int]
-    """Of ``runs``, those with an error within the tolerance: with our rounds, and with those of the paper."""
-    off_print: Range | None
-    error_off_print: Range | None
-    gained: Range | None
-    error_gained: Range | None
-
-
-def rounds_facts(rows: Sequence[RoundsRow]) -> RoundsFacts | None:
-    """None if any of them was not run."""
-    pairs = [(row.printed, row.few, row.many) for row in rows]
-    whole = [(theirs, few, many) for theirs, few, many in pairs if few is not None and many is not None]
-    if not whole or len(whole) < len(pairs):
-        return None
-
-    def of(quantity: str, place: int) -> Range | None:
-        both = [(getattr(row[2], quantity), getattr(row[place], quantity)) for row in whole]
-        return Range.of(many.mean - other.mean for many, other in both if many and other)
-
-    return RoundsFacts(
-        list(dict.fromkeys(TITLES[row.confidence] for row in rows)),
-        sum(many.seeds for _, _, many in whole),
-        (sum(few.within or 0 for _, few, _ in whole), sum(many.within or 0 for _, _, many in whole)),
-        *(of(quantity, place) for place in (0, 1) for quantity in ("coverage", "error")),
-    )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,10 @@ class Sweep:
     total: int | None = None
     trainings: tuple[str, ...] = ("squentropy",)
     confidences: tuple[str, ...] = CONFIDENCES
+
+    @property
+    def methods(self) -> set[tuple[str, str]]:
+        return set(product(self.trainings, self.confidences))
 
     def changes(self, value: Any) -> dict[str, Any]:
         if self.total is None:

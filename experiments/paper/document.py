@@ -13,7 +13,17 @@ from typing import Any
 import jinja2
 
 import labelsieve as ls
-from experiments.paper import appendix_tables, claims, hyperparameters, leak, rerun, single_round, table, training_error
+from experiments.paper import (
+    appendix_tables,
+    claims,
+    hyperparameters,
+    leak,
+    rerun,
+    rounds,
+    single_round,
+    table,
+    training_error,
+)
 from experiments.paper.configuration import ANCHORED, DATASETS, RULES, TOLERANCE, TRAININGS, Protocol, protocol
 from experiments.paper.figures import exhibits, overview, sweeps
 from experiments.paper.store import RUNS, Store
@@ -110,7 +120,7 @@ def _context(store: Store) -> dict[str, Any]:
     sections = {dataset: _section(store, dataset) for dataset in DATASETS}
     measured = {dataset: claims.under_rule(table.runs(store, dataset), "paper") for dataset in DATASETS}
     drawn, trained = sweeps.drawable(store), training_error.summary(store)
-    rounds, as_printed = single_round.summary(store), claims.with_printed_rounds(store)
+    single, as_printed = single_round.summary(store), rounds.rows(store)
     leaks = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= ways.keys()}
     released = appendix_tables.released_code()
     return {
@@ -137,11 +147,9 @@ def _context(store: Store) -> dict[str, Any]:
             dataset: appendix_tables.features_table(store, dataset) for dataset in ("cifar10", "newsgroups20")
         },
         "rounds": appendix_tables.rounds_table(as_printed),
-        "rounds_facts": claims.rounds_facts(as_printed),
+        "rounds_facts": rounds.facts(as_printed),
         "rounds_facts_of": {
-            is_colander: claims.rounds_facts(
-                [row for row in as_printed if (row.confidence == "colander") == is_colander]
-            )
+            is_colander: rounds.facts([row for row in as_printed if (row.confidence == "colander") == is_colander])
             for is_colander in (False, True)
         },
         "printed_rounds": _printed_rounds(),
@@ -150,8 +158,8 @@ def _context(store: Store) -> dict[str, Any]:
         "gains": _squentropy_gains(measured["tiny_imagenet"]),
         "calibration": {"printed": claims.calibration(table.printed()), "ours": claims.calibration(measured)},
         "squentropy": {"printed": claims.covers_most(table.printed()), "ours": claims.covers_most(measured)},
-        "single_round": rounds,
-        "single_round_table": appendix_tables.single_round_table(rounds),
+        "single_round": single,
+        "single_round_table": appendix_tables.single_round_table(single),
         "leak": leaks,
         "leak_table": appendix_tables.leak_table(leaks),
         "flag": leak.flag_facts(leaks),

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from experiments.paper.configuration import DATASETS, RULES, protocol
 from experiments.paper.store import AGAIN, Record, Store
-from experiments.paper.table import CellName, Seeds, markdown, runs
+from experiments.paper.table import CellName, Seeds, markdown, parameters_of, runs
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,17 @@ def comparisons(store: Store) -> list[Comparison]:
     for dataset in DATASETS:
         first, again = runs(store, dataset), runs(store, dataset, kind=AGAIN)
         for rule in RULES:
-            both = {name: (first[name], again[name]) for name in first.keys() & again.keys() if name.thresholds == rule}
+            of_rule = sorted(name for name in first.keys() & again.keys() if name.thresholds == rule)
+            pairs = {name: (first[name], _comparable(first[name], again[name])) for name in of_rule}
+            both = {name: (old, new) for name, (old, new) in pairs.items() if new}
             if both:
                 found.append(Comparison.of(dataset, rule, both))
     return found
+
+
+def _comparable(old: Seeds, again: Seeds) -> Seeds:
+    """Those with a seed and with parameters that the table has, too."""
+    return {seed: run for seed, run in again.items() if seed in old and parameters_of(run) == parameters_of(old[seed])}
 
 
 def comparison_table(found: Sequence[Comparison]) -> str:

@@ -124,7 +124,7 @@ def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None, k
         if real(record["changes"]) == wanted:
             found[CellName(record["training"], record["confidence"], record["thresholds"])].append(record)
     return {
-        name: {record["seed"]: record for record in records if _parameters(record) == _parameters(records[-1])}
+        name: {record["seed"]: record for record in records if parameters_of(record) == parameters_of(records[-1])}
         for name, records in found.items()
     }
 
@@ -134,16 +134,21 @@ def cells(found: Runs) -> Cells:
 
 
 def sweep(store: Store, dataset: str, quantity: str, thresholds: str = "paper") -> dict[CellName, dict[Any, Cell]]:
-    """One quantity varied: for each training and confidence function, its value -> cell. The same seeds throughout."""
+    """One quantity varied: for each training and confidence function, its value -> cell. Of each of them the seeds that
+    were run at every value that was run, so that what differs is what is varied."""
     plan = protocol(dataset).sweeps[quantity]
-    points: defaultdict[CellName, dict[Any, Cell]] = defaultdict(dict)
+    found: defaultdict[CellName, dict[Any, Seeds]] = defaultdict(dict)
     for value in plan.values:
         for name, seeds in runs(store, dataset, plan.changes(value)).items():
-            chosen = [run for seed, run in seeds.items() if seed < plan.seeds]
-            planned = name.training in plan.trainings and name.confidence in plan.confidences
-            if planned and name.thresholds == thresholds and chosen:
-                points[name][value] = Cell.of(chosen)
-    return dict(points)
+            if (name.training, name.confidence) in plan.methods and name.thresholds == thresholds:
+                found[name][value] = {seed: run for seed, run in seeds.items() if seed < plan.seeds}
+    points: dict[CellName, dict[Any, Cell]] = {}
+    for name, by_value in found.items():
+        run_at = {value: seeds for value, seeds in by_value.items() if seeds}
+        common = set.intersection(*map(set, run_at.values())) if run_at else set()
+        if common:
+            points[name] = {value: Cell.of(seeds[seed] for seed in common) for value, seeds in run_at.items()}
+    return points
 
 
 def printed(path: Path = PRINTED, rows: tuple[str, ...] = ("training", "confidence")) -> dict[str, dict[Any, Cell]]:
@@ -213,7 +218,7 @@ def _in_training(theirs: Mapping[tuple[str, str], Cell], training: str) -> dict[
     return {confidence: cell for (trained, confidence), cell in theirs.items() if trained == training}
 
 
-def _parameters(record: Record) -> tuple[Any, Any]:
+def parameters_of(record: Record) -> tuple[Any, Any]:
     return record["classifier_parameters"], record["confidence_parameters"]
 
 

@@ -133,6 +133,11 @@ class TestFeatures(ClassifierContract):
         return quick_classifier("features")
 
 
+class TestSemiSupervisedEmbedding(ClassifierContract):
+    def make(self):
+        return quick_classifier("embedding").with_training(quick_training("semi-supervised"))
+
+
 class TestSemiSupervisedKernel(ClassifierContract):
     def make(self):
         return quick_classifier("kernel").with_training(quick_training("semi-supervised"))

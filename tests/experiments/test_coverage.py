@@ -44,6 +44,19 @@ def test_errors_beyond_the_tolerance_by_seed() -> None:
     assert document._broken(runs) == {0: [0.06, 0.07], 1: [0.051]}
 
 
+def test_seed_by_seed_against_the_best_combination_of_each() -> None:
+    def runs(*coverages: float) -> list[dict[str, float]]:
+        return [{"seed": seed, "coverage": coverage} for seed, coverage in enumerate(coverages)]
+
+    combinations = [*runs(0.1, 0.0, 0.2), *runs(0.2, 0.0, 0.1)]
+    assert document._seed_by_seed(runs(0.4, 0.3, 0.1), combinations) == pytest.approx([2, 0.5])  # none covers with 1
+
+
+def test_versions_are_ordered_by_their_numbers() -> None:
+    section = replace(document.sections(Store(running.RESULTS))[0], by_version={"0.10.0": ["auto"], "0.4.0": ["auto"]})
+    assert document._older_versions([section]) == ["0.4.0"]
+
+
 def test_committed_runs_are_of_todays_settings() -> None:
     for dataset in running.datasets().values():
         records = Store(running.RESULTS).read("runs", dataset.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments.paper import appendix_tables, claims, document, figures, rerun, table
+from experiments.paper import appendix_tables, claims, document, figures, hyperparameters, rerun, rounds, table
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, protocol
 from experiments.paper.figures import exhibits
 from experiments.paper.store import AGAIN, RUNS, Store
@@ -122,10 +122,21 @@ class TestAggregation:
         runs += [record(0, 0.3, training="squentropy", changes=plan.changes(min(plan.values)))]
         store.add("runs", "newsgroups20", runs)
         (points,) = table.sweep(store, "newsgroups20", "train_budget").values()
-        assert {value: found.seeds for value, found in points.items()} == {
-            min(plan.values): 1,
-            max(plan.values): plan.seeds,
+        assert {value: found.coverage.mean for value, found in points.items()} == {
+            min(plan.values): 0.3,
+            max(plan.values): 0.5,
         }
+
+    def test_points_of_a_sweep_have_the_same_seeds(self, store: Store) -> None:
+        plan = protocol("newsgroups20").sweeps["features"]  # of several seeds
+        assert plan.seeds > 1
+        logits = {"changes": plan.changes("logits"), "training": "squentropy", "confidence": "colander"}
+        usual = logits | {"changes": {}}
+        runs = [record(seed, 0.1 + 0.2 * seed, **usual) for seed in range(plan.seeds)]
+        store.add("runs", "newsgroups20", [*runs, record(1, 0.6, **logits), record(plan.seeds, 0.9, **logits)])
+        (points,) = table.sweep(store, "newsgroups20", "features").values()
+        found = {value: (one.seeds, one.coverage.mean) for value, one in points.items()}
+        assert found == {"concat": (1, pytest.approx(0.3)), "logits": (1, pytest.approx(0.6))}
 
 
 class TestRoundsAsPrinted:
@@ -143,19 +154,29 @@ class TestRoundsAsPrinted:
         store.add("runs", "cifar10", self.runs(plan.seeds, 0.2, 0.05, changes=plan.changes(plan.values[0])))
         store.add("runs", "cifar10", self.runs(plan.seeds, 0.1, 0.03))
         store.add("runs", "cifar10", [record(plan.seeds, 0.9, 0.3, dataset="cifar10")])
-        rows = claims.with_printed_rounds(store)
-        facts = claims.rounds_facts([row for row in rows if row.confidence == "softmax"])
+        rows = rounds.rows(store)
+        facts = rounds.facts([row for row in rows if row.confidence == "softmax"])
         assert facts is not None
         assert facts.methods == ["Softmax"]
+        assert (facts.runs, facts.within, facts.empty) == (2 * plan.seeds, (2 * plan.seeds, 2 * plan.seeds), (0, 0))
         assert facts.off_print == pytest.approx((0.2 - 0.212, 0.2 - 0.14))  # printed: 14.0 and 21.2 %
         assert facts.error_off_print == pytest.approx((0.05 - 0.052, 0.05 - 0.048))
         assert facts.gained == pytest.approx((0.1, 0.1))
         assert facts.error_gained == pytest.approx((0.02, 0.02))
 
+    def test_runs_that_label_nothing_are_within_and_empty(self, store: Store) -> None:
+        plan = protocol("cifar10").sweeps["next_batch"]
+        store.add("runs", "cifar10", self.runs(plan.seeds, 0.2, 0.06, changes=plan.changes(plan.values[0])))
+        store.add("runs", "cifar10", [one | {"error": None, "coverage": 0.0} for one in self.runs(plan.seeds, 0.1, 0)])
+        facts = rounds.facts(rounds.rows(store))
+        assert facts is not None
+        assert facts.within == facts.empty == (facts.runs, 0)
+        assert facts.error_gained is None
+
     def test_nothing_is_said_while_some_are_missing(self, store: Store) -> None:
         store.add("runs", "cifar10", self.runs(1, 0.1, 0.03))
-        rows = claims.with_printed_rounds(store)
-        assert claims.rounds_facts(rows) is None
+        rows = rounds.rows(store)
+        assert rounds.facts(rows) is None
         assert table.NOT_RUN in appendix_tables.rounds_table(rows)
 
 
@@ -178,6 +199,34 @@ class TestTables:
         text = table.main_table(store, "newsgroups20")
         assert "**60.0**" in text
         assert "**90.0**" not in text
+
+    def test_what_was_tried(self, store: Store) -> None:
+        def search(confidence: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+            return {"key": confidence, "training": "vanilla", "confidence": confidence, "table": rows}
+
+        store.add("searches", "mnist", [search("softmax", [{"phase": "training", "learning_rate": 0.1}])])
+        rows = [{"phase": "confidence", "penalty": penalty, "alpha": 1.0} for penalty in (100, 10)]
+        rows.append({"phase": "training", "learning_rate": 0.01})
+        store.add("searches", "newsgroups20", [search("colander", rows)])
+        lines = hyperparameters.tried_table(store).splitlines()
+        assert "| classifier | lr 0.01, 0.1 |" in lines
+        assert "| Colander | λ 10, 100 |" in lines  # α has a single value
+        assert f"| Dirichlet | {table.NOT_RUN} |" in lines
+
+    def test_what_the_authors_code_gave(self) -> None:
+        text = appendix_tables.released_code_table()
+        assert text.count("@") == len(appendix_tables.RELEASED_CODE.read_text(encoding="utf-8").splitlines()) - 1
+        assert "| CIFAR-10 | 4 rounds | 6.0 @ 4.7 | not run | 67.3 @ 2.3 | 0.7 @ 22, stopped after 2 rounds |" in text
+
+    def test_an_error_of_a_single_round_says_over_how_many_seeds(self) -> None:
+        of = {"seeds": [0, 1, 2], "coverage": 0.2, "auroc": 0.7}
+        found = {
+            "softmax": of | {"error": 0.1, "errors": [0.1, None, None]},
+            "temperature": of | {"error": None, "errors": [None] * 3},
+        }
+        softmax, temperature = appendix_tables.single_round_table(found).splitlines()[2:]
+        assert "| 10.0 (1 of 3) | 20.0 |" in softmax
+        assert "| – | 20.0 |" in temperature
 
     def test_printed_numbers_are_complete(self) -> None:
         rows = {(training, confidence) for training in TRAININGS for confidence in CONFIDENCES}
@@ -304,6 +353,16 @@ class TestTheSameOnceMore:
         found = self.compared(store, record(0, coverage, error, **OTHERWISE))
         assert (found.matching, found.cells, found.identical, found.runs) == (0, 1, 0, 1)
         assert found.empty == (error is None)
+
+    def test_only_what_the_table_has_too_is_compared(self, store: Store) -> None:
+        other = {"confidence_parameters": {"alpha": 1.0}}
+        found = self.compared(
+            store, record(0, 0.4, 0.02, **DONE), record(7, 0.9, **DONE), record(0, confidence="colander", **DONE)
+        )
+        assert (found.cells, found.runs, found.identical) == (1, 1, 1)
+        store.add(RUNS, "newsgroups20", [record(0, thresholds="certified", **DONE)])
+        store.add(AGAIN, "newsgroups20", [record(0, thresholds="certified", **other, **DONE)])
+        assert rerun.comparisons(store) == [found]  # parameters were chosen anew
 
     def test_nothing_again_is_said(self, store: Store) -> None:
         assert rerun.comparisons(store) == []

@@ -15,17 +15,19 @@ from labelsieve.fitting.threads import for_each_chunk
 from labelsieve.types import Array, Floats, Ints
 
 _SHARPEST = 30.0
-"""Beyond it, probabilities near 1 would all be 1."""
+"""Beyond it, probabilities of classes that are told apart by nearly 1 would all be 1."""
 
 
 class KernelRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Ridge regression on class indicators with a Gaussian kernel, also known as least-squares support vector machine
-    (Suykens, Vandewalle 1999), in closed form.
+    (Suykens, Vandewalle 1999), in closed form, on rows that are centred: far from the origin, distances drown in
+    rounding.
 
-    So is what it says of each of its points when that one is left out. The softmax of its outputs is made as sharp as
-    fits the labels best that way, which gives probabilities.
+    What it says of each of its points with that one left out is in closed form, too, but for the shares of the classes,
+    which are those of all. The softmax of its outputs is made as sharp as fits the labels best that way, which gives
+    probabilities.
 
-    bend: the kernel is exp(-bend · d² / mean d²). Towards 0 the regression becomes linear.
+    bend: the kernel is exp(-bend · d² / mean d²). The smaller, the closer to linear; the ridge has to fall with it.
     ridge: what is added to the kernel of a point with itself; the larger, the smoother.
     most: points that are learned from; of more, so many are drawn at random. Time grows with their cube, memory with
         their square.
@@ -51,7 +53,7 @@ class KernelRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.shares_ = targets.mean(axis=0)
         kernel = self._kernel(x)
         kernel[np.diag_indices_from(kernel)] += self.ridge
-        factor, lower = cho_factor(kernel, lower=True, overwrite_a=True)
+        factor, lower = cho_factor(kernel.T, lower=True, overwrite_a=True)  # transposed, it lies as LAPACK wants it
         self.weights_ = cho_solve((factor, lower), targets - self.shares_)
         inverse, _ = lapack.spotri(factor, lower=lower, overwrite_c=True)
         left_out = targets - self.weights_ / inverse.diagonal()[:, None]

@@ -24,7 +24,8 @@ What a factory may say of the modules it builds. ``recordable``: each call does 
 stay in place and never waits for the GPU, which can then record a step and replay it. ``stackable``: there is no random
 or running state either (no dropout, no batch norm), and many can be trained at once. ``takes_turns``: each with
 weights of its own all the same, since large convolutions of many networks are slower as one, unless there are kernels
-for them (``stacked_cnn.py``); a GPU does those of several side by side."""
+for them (``stacked_cnn.py``); a GPU does those of several side by side. ``channels_last``: they take images whose
+channels lie side by side in memory, which units for bf16 want, and no module of theirs asks how memory is laid out."""
 
 
 class BodyAndHead(nn.Module):
@@ -46,6 +47,7 @@ class LeNet5:
 
     recordable: ClassVar[bool] = True
     stackable: ClassVar[bool] = True
+    channels_last: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "lenet")
@@ -71,6 +73,7 @@ class SimpleCNN:
     recordable: ClassVar[bool] = True
     stackable: ClassVar[bool] = True
     takes_turns: ClassVar[bool] = True
+    channels_last: ClassVar[bool] = True
 
     def __call__(self, point_shape: tuple[int, ...], n_classes: int) -> nn.Module:
         height, width, channels = _image_shape(point_shape, "cnn")
@@ -102,6 +105,7 @@ class ResNet:
     """
 
     recordable: ClassVar[bool] = True
+    channels_last: ClassVar[bool] = True
 
     width: int | None = None
 

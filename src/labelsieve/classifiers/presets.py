@@ -90,7 +90,7 @@ def embedding() -> SklearnClassifier:
 
 
 def kernel() -> SklearnClassifier:
-    """Regression that bends, on rows that are centred and brought to unit length, for embeddings: most of what a linear
+    """Regression that bends, on rows that are centred and brought to unit length, for embeddings: part of what a linear
     one gets wrong of them it gets wrong because classes lie in several places."""
     head = make_pipeline(StandardScaler(with_std=False), Normalizer(), KernelRegression())
     return SklearnClassifier(head, scale_inputs=False)

@@ -126,8 +126,13 @@ class SklearnClassifier(Classifier):
             for name, value in estimator.get_params().items()
             if (name == "random_state" or name.endswith("__random_state")) and value is None
         }
-        with threads_for(rows.size * self.width_):
+        with threads_for(self._multiplications(rows)):
             return estimator.set_params(**unset).fit(rows, y)
+
+    def _multiplications(self, rows: Array) -> int:
+        """Of the largest product of matrices in a fit."""
+        last = self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
+        return int(rows.size * (len(rows) if isinstance(last, KernelRegression) else self.width_))
 
     def _should_spread(self, rows: Array, y: Ints, others: Array, seed: int) -> bool:
         """Whether labels that spread tell better than the estimator alone which labels of training points it has not

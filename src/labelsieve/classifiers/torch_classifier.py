@@ -193,6 +193,7 @@ class TorchClassifier(Classifier):
                 repeats_exactly=first._recordable(),
                 takes_turns=first._takes_turns(xs[0].shape[1:]),
                 stacks_convolutions=first._stacks_convolutions(xs[0].shape[1:]),
+                channels_last=first.precision == "bf16" and getattr(first.network, "channels_last", False),
                 augment=first._augments,
                 average_decay=first.average_decay,
                 min_steps=first.min_steps,

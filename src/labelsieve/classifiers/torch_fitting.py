@@ -26,7 +26,8 @@ from labelsieve.fitting.turns import take_turns
 class Recipe:
     """What the members of one fit have in common. ``augment`` and ``average_decay`` are for a member trained alone.
     ``takes_turns``: members are trained side by side, each with weights of its own, and not stacked.
-    ``stacks_convolutions``: they are ``SimpleCNN``s whose convolutions can be one."""
+    ``stacks_convolutions``: they are ``SimpleCNN``s whose convolutions can be one. ``channels_last``: images lie as
+    units for bf16 want them, the channels of a pixel side by side."""
 
     epochs: int
     batch_size: int
@@ -36,6 +37,7 @@ class Recipe:
     repeats_exactly: bool
     takes_turns: bool = False
     stacks_convolutions: bool = False
+    channels_last: bool = False
     augment: bool = False
     average_decay: float | None = None
     min_steps: int = 0
@@ -109,9 +111,7 @@ def _descent(
         recipe = replace(recipe, average_decay=semi_supervised.average_decay)
         recipe = recipe.lasting(points.shape[1], semi_supervised.min_steps)
     recipe = recipe.lasting(points.shape[1], recipe.min_steps)
-    # bf16 runs on units that want the channels of a pixel side by side.
-    channels_last = recipe.precision == "bf16" and points.ndim == 5
-    member = _Lone(modules[0], channels_last) if len(modules) == 1 else _Stack(modules, recipe)
+    member = _Lone(modules[0], recipe.channels_last) if len(modules) == 1 else _Stack(modules, recipe)
     loss = method.loss(labels, n_classes)
     # A method that averages in its own way needs no other average.
     decay = recipe.average_decay if method.averages_from is None else None

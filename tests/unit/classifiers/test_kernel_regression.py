@@ -9,13 +9,13 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from labelsieve.classifiers.kernel_regression import KernelRegression
+from labelsieve.registry import create
 
-RNG = np.random.default_rng(0)
 
-
-def clouds(n: int, k: int = 3, width: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    y = RNG.integers(k, size=n)
-    return (RNG.normal(size=(n, width)) + 1.5 * np.eye(k, width)[y]).astype(np.float32), y
+def clouds(n: int, k: int = 3, width: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    return (rng.normal(size=(n, width)) + 1.5 * np.eye(k, width)[y]).astype(np.float32), y
 
 
 def kernel(x: np.ndarray, points: np.ndarray, scale: float) -> np.ndarray:
@@ -23,7 +23,7 @@ def kernel(x: np.ndarray, points: np.ndarray, scale: float) -> np.ndarray:
 
 
 def test_outputs_are_those_of_ridge_regression_with_a_gaussian_kernel() -> None:
-    (x, y), (fresh, _) = clouds(60), clouds(20)
+    (x, y), (fresh, _) = clouds(60), clouds(20, seed=1)
     fitted = KernelRegression(bend=1.5, ridge=0.2).fit(x, y)
     apart = ((x[:, None].astype(float) - x) ** 2).sum(axis=2)
     targets = np.eye(3)[y]
@@ -52,14 +52,14 @@ def test_it_is_as_sharp_as_fits_labels_that_were_really_left_out() -> None:
 
 
 def test_it_bends_where_a_line_cannot() -> None:
-    x = RNG.normal(size=(400, 2))
+    x = np.random.default_rng(0).normal(size=(400, 2))
     y = (x[:, 0] * x[:, 1] > 0).astype(int)
     assert LogisticRegression().fit(x[:200], y[:200]).score(x[200:], y[200:]) < 0.65
     assert KernelRegression().fit(x[:200], y[:200]).score(x[200:], y[200:]) > 0.9
 
 
 def test_probabilities_are_about_as_often_right_as_they_say() -> None:
-    (x, y), (fresh, truth) = clouds(300), clouds(3_000)
+    (x, y), (fresh, truth) = clouds(300), clouds(3_000, seed=1)
     fitted = KernelRegression().fit(x, y)
     top = fitted.predict_proba(fresh).max(axis=1)
     assert top.mean() == pytest.approx((fitted.predict(fresh) == truth).mean(), abs=0.06)
@@ -72,6 +72,20 @@ def test_of_too_many_points_it_learns_from_some_at_random() -> None:
     np.testing.assert_array_equal(one.points_, same.points_)
     assert not np.array_equal(one.points_, other.points_)
     assert one.score(x, y) > 0.6
+
+
+def test_the_seed_of_a_classifier_says_which_it_learns_from() -> None:
+    x, y = clouds(200)
+    some = [
+        create("classifier", "kernel")
+        .set_params(estimator__kernelregression__most=50)
+        .fit(x, y, 3, seed=seed)
+        .estimator_[-1]
+        .points_
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(some[0], some[1])
+    assert not np.array_equal(some[0], some[2])
 
 
 @pytest.mark.parametrize(

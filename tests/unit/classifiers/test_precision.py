@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from torch import nn
 
+from labelsieve.classifiers import TorchClassifier
 from labelsieve.errors import ConfigurationError
 from tests.problems import quick_classifier, quick_training, striped_images
 
@@ -20,6 +22,26 @@ def test_bf16_learns_what_full_precision_learns(network):
     }
     assert (outputs["bf16"].predicted == truth).mean() > (outputs["full"].predicted == truth).mean() - 0.03
     assert np.corrcoef(outputs["bf16"].logits.ravel(), outputs["full"].logits.ravel())[0, 1] > 0.99
+
+
+class Viewing(nn.Module):
+    """Looks at its images as rows of numbers, which they can be in one layout of memory alone."""
+
+    def __init__(self, point_shape, n_classes):
+        super().__init__()
+        self.convolution = nn.Conv2d(point_shape[-1], 4, 3, padding=1)
+        self.head = nn.Linear(4 * point_shape[0] * point_shape[1], n_classes)
+
+    def forward(self, x):
+        features = self.convolution(x).view(len(x), -1)
+        return self.head(features), features
+
+
+def test_a_network_of_ones_own_gets_images_as_they_are_in_bf16():
+    grey, y = striped_images(60)
+    x = np.repeat(grey[..., None], 3, axis=3)
+    classifier = TorchClassifier(Viewing, epochs=2, precision="bf16", device="cpu").fit(x, y, 3, seed=0)
+    assert classifier.outputs(x).logits.shape == (60, 3)
 
 
 def test_an_unknown_precision_is_refused():

@@ -47,6 +47,7 @@ def test_channels_first_are_refused():
         ("kernel", 5_000, "semi-supervised"),
         ("kernel", 1_000_000, "vanilla"),
         ("embedding", 5_000, "semi-supervised"),
+        ("embedding", 1_000_000, "vanilla"),
         ("logistic", 5_000, "vanilla"),
         ("features", 5_000, "vanilla"),
         ("resnet", 5_000, "vanilla"),
