@@ -97,6 +97,11 @@ class Section:
     """Seed -> errors beyond the tolerance, of all ``runs`` of all variants."""
 
     @property
+    def missing(self) -> list[str]:
+        """Variants that make sense here and were not run."""
+        return [variant for variant in variants() if self.dataset.has(variant) and variant not in self.cells]
+
+    @property
     def cap(self) -> float:
         """The most that can be labelled by machine if all labels to train are asked for."""
         return 1 - self.most / self.pool
