@@ -12,13 +12,14 @@ from statistics import fmean, stdev
 
 from experiments.paper.configuration import DATASETS, RULES, protocol
 from experiments.paper.store import AGAIN, Record, Store
-from experiments.paper.table import CellName, Seeds, markdown, parameters_of, runs
+from experiments.paper.table import Cell, CellName, Seeds, markdown, parameters_of, runs
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Cells of one dataset under one rule. ``identical``: runs with the same labels in number, and as many wrong.
-    ``empty``: runs that label nothing when done again."""
+    ``empty``: runs that label nothing when done again. ``moved``: cells that do not match, before over all their seeds
+    and again."""
 
     dataset: str
     rule: str
@@ -31,17 +32,23 @@ class Comparison:
     after: str
     coverage: tuple[float, float]
     error: tuple[float, float] | None
+    moved: list[tuple[CellName, Cell, Cell]]
 
     @classmethod
     def of(cls, dataset: str, rule: str, found: dict[CellName, tuple[Seeds, Seeds]]) -> Comparison:
         """``found``: all runs of a cell, and those done again."""
         pairs = [(old[seed], new) for old, again in found.values() for seed, new in again.items()]
+        moved = [
+            (name, Cell.of(old.values()), Cell.of(again.values()))
+            for name, (old, again) in found.items()
+            if not _matches(old, again)
+        ]
         errors = [(old["error"], new["error"]) for old, new in pairs if None not in (old["error"], new["error"])]
         return cls(
             dataset=dataset,
             rule=rule,
             cells=len(found),
-            matching=sum(_matches(old, again) for old, again in found.values()),
+            matching=len(found) - len(moved),
             runs=len(pairs),
             identical=sum(_labels(old) == _labels(new) for old, new in pairs),
             empty=sum(new["error"] is None for _, new in pairs),
@@ -49,6 +56,7 @@ class Comparison:
             after=_machines([new for _, new in pairs]),
             coverage=_means([(old["coverage"], new["coverage"]) for old, new in pairs]),
             error=_means(errors) if errors else None,
+            moved=moved,
         )
 
 
