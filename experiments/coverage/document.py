@@ -92,9 +92,12 @@ class Section:
     seed does; of the seeds with which any covers something."""
     older_baseline: bool
     """Whether some combinations of the paper were run when the certified rule let less through than in our runs."""
-    runs: int
     broken: dict[int, list[float]]
-    """Seed -> errors beyond the tolerance, of all ``runs`` of all variants."""
+    """Seed -> errors beyond the tolerance, of all runs of all variants."""
+
+    @property
+    def runs(self) -> int:
+        return sum(len(cell.coverages) for cell in self.cells.values())
 
     @property
     def missing(self) -> list[str]:
@@ -203,7 +206,6 @@ def _section(dataset: Dataset, store: Store) -> Section:
         seed_by_seed=_seed_by_seed(of_default, of_combinations),
         older_baseline=bool(of_combinations)
         and min(map(_rule_of, of_combinations)) < max(map(_rule_of, of_default), default=0),
-        runs=len(records),
         broken=_broken(records),
     )
 

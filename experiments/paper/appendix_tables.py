@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.paper.claims import Column, Gain, OffPrint, Range, training_gain
-from experiments.paper.configuration import CONFIDENCES, DATASETS, TRAININGS, protocol
+from experiments.paper.claims import Column, Gain, Range, off_print, training_gain
+from experiments.paper.configuration import CALIBRATION, DATASETS, TRAININGS, protocol
 from experiments.paper.rounds import Row
 from experiments.paper.store import Store
 from experiments.paper.table import (
@@ -40,7 +40,7 @@ _OF_RELEASED_CODE = {
     "leaking": "Colander, as released",
     "fixed": "Colander, line corrected",
 }
-_GROUPS = {"softmax": CONFIDENCES[:1], "calibration": CONFIDENCES[1:-1], "Colander": CONFIDENCES[-1:]}
+_GROUPS = {"softmax": ("softmax",), "calibration": CALIBRATION, "Colander": ("colander",)}
 
 
 def settings_table(store: Store) -> str:
@@ -102,7 +102,7 @@ def off_print_table(measured: Mapping[str, Column]) -> str:
     """How far the rule ``paper`` is from the printed numbers, in points of coverage and error, over all trainings."""
     lines = []
     for dataset in DATASETS:
-        found = [OffPrint.of(measured[dataset], printed()[dataset], group) for group in _GROUPS.values()]
+        found = [off_print(measured[dataset], printed()[dataset], group) for group in _GROUPS.values()]
         texts = [_span(of) for one in found for of in (one.coverage, one.error)]
         lines.append([protocol(dataset).title, *texts])
     header = [text for group in _GROUPS for text in (f"{group}: coverage", "error")]

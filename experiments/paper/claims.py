@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.paper import surrogates
-from experiments.paper.configuration import CONFIDENCES, TRAININGS, protocol
+from experiments.paper.configuration import CALIBRATION, CONFIDENCES, TRAININGS, protocol
 from experiments.paper.store import Store
 from experiments.paper.table import Cell, CellName, Runs, best_within, cells, sweep
 
@@ -15,6 +15,8 @@ Column = Mapping[tuple[str, str], Cell]
 """Training and confidence function -> cell: what was printed, or measured under one rule."""
 NOT_FITTED = ("softmax",)
 """Their scores need no calibration points, so ν changes nothing for them."""
+RANKING = ("crl", "fmfp")
+"""Trainings that are to order scores as correctness."""
 
 
 class Range(NamedTuple):
@@ -118,19 +120,24 @@ def rule_facts(column: Column) -> RuleFacts:
 
 
 @dataclass(frozen=True)
-class OffPrint:
-    """Some confidence functions, over all trainings: what is measured minus what is printed."""
+class Difference:
+    """Cells minus others, pair by pair; of errors, where both label something."""
 
     coverage: Range | None
     error: Range | None
 
     @classmethod
-    def of(cls, measured: Column, theirs: Column, confidences: Sequence[str]) -> OffPrint:
-        both = [(measured[name], theirs[name]) for name in measured.keys() & theirs.keys() if name[1] in confidences]
+    def of(cls, pairs: Sequence[tuple[Cell, Cell]]) -> Difference:
         return cls(
-            Range.of(ours.coverage.mean - one.coverage.mean for ours, one in both),
-            Range.of(ours.error.mean - one.error.mean for ours, one in both if ours.error and one.error),
+            Range.of(one.coverage.mean - other.coverage.mean for one, other in pairs),
+            Range.of(one.error.mean - other.error.mean for one, other in pairs if one.error and other.error),
         )
+
+
+def off_print(measured: Column, theirs: Column, confidences: Sequence[str]) -> Difference:
+    """Some confidence functions, over all trainings: what is measured minus what is printed."""
+    names = [name for name in measured.keys() & theirs.keys() if name[1] in confidences]
+    return Difference.of([(measured[name], theirs[name]) for name in names])
 
 
 def fallbacks(found: Runs) -> tuple[int, int]:
@@ -156,12 +163,11 @@ class CalibrationFacts:
 
 
 def calibration(columns: Mapping[str, Column]) -> CalibrationFacts:
-    functions = [one for one in CONFIDENCES if one not in ("softmax", "colander")]
     both = [
         (column[training, one], column[training, "softmax"])
         for column in columns.values()
         for training in TRAININGS
-        for one in functions
+        for one in CALIBRATION
         if {(training, one), (training, "softmax")} <= column.keys()
     ]
     errors = [(mine.error.mean, theirs.error.mean) for mine, theirs in both if mine.error and theirs.error]
@@ -253,7 +259,7 @@ class RankingFacts:
 
 
 def ranking(measured: Mapping[str, Column], trained: Mapping[str, Mapping[str, Mapping[str, float]]]) -> RankingFacts:
-    cases = [(dataset, method) for dataset in measured for method in ("crl", "fmfp")]
+    cases = [(dataset, method) for dataset in measured for method in RANKING]
     gains = {case: gain.coverage for case in cases if (gain := training_gain(measured[case[0]], case[1]))}
     errors = {
         (dataset, method): trained[dataset][method]["training_error"]
@@ -271,7 +277,7 @@ def ranking(measured: Mapping[str, Column], trained: Mapping[str, Mapping[str, M
         auroc=Range.of(
             of_dataset[method]["auroc"] - of_dataset["vanilla"]["auroc"]
             for of_dataset in trained.values()
-            for method in ("crl", "fmfp")
+            for method in RANKING
             if method in of_dataset and "vanilla" in of_dataset
         ),
     )

@@ -14,6 +14,7 @@ DATASETS = ("mnist", "cifar10", "newsgroups20", "tiny_imagenet")
 TRAININGS = ("vanilla", "squentropy", "crl", "fmfp")
 CONFIDENCES = ("softmax", "temperature", "dirichlet", "scaling-binning", "top-label-binning", "colander")
 """Those of the paper, in the order of its table; ``colander`` is the printed form."""
+CALIBRATION = CONFIDENCES[1:-1]
 ANCHORED = "colander-anchored"
 """The form that is the default of the package. It is not in the paper."""
 RULES = ("paper", "certified")

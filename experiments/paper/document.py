@@ -147,10 +147,10 @@ def _context(store: Store) -> dict[str, Any]:
             dataset: appendix_tables.features_table(store, dataset) for dataset in ("cifar10", "newsgroups20")
         },
         "rounds": appendix_tables.rounds_table(as_printed),
-        "rounds_facts": rounds.facts(as_printed),
-        "rounds_facts_of": {
-            is_colander: rounds.facts([row for row in as_printed if (row.confidence == "colander") == is_colander])
-            for is_colander in (False, True)
+        "rounds_facts": {
+            "all": rounds.facts(as_printed),
+            "colander": rounds.facts([row for row in as_printed if row.confidence == "colander"]),
+            "others": rounds.facts([row for row in as_printed if row.confidence != "colander"]),
         },
         "printed_rounds": _printed_rounds(),
         "trainings": appendix_tables.trainings_table(measured, trained),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.paper.configuration import CONFIDENCES, DATASETS, TRAININGS
@@ -37,28 +37,33 @@ def parameters_table(store: Store, dataset: str) -> str:
 
 def tried(store: Store, confidence: str, parameter: str) -> list[Any]:
     """All values of a parameter of a confidence function that some search has tried."""
-    records = [record for dataset in DATASETS for record in store.read("searches", dataset)]
-    of_function = [record for record in records if record["confidence"] == confidence]
-    return sorted({value for record in of_function for value in _values(record, "confidence", parameter)})
+    return _tried(
+        [record for record in _searches(store) if record["confidence"] == confidence], "confidence", parameter
+    )
 
 
 def tried_table(store: Store) -> str:
     """All values that the searches have tried, of parameters with more than one."""
-    found: dict[tuple[str, str], dict[str, list[Any]]] = {}
-    for dataset in DATASETS:
-        for record in store.read("searches", dataset):
-            for row in record["table"]:
-                of = ("training", "") if row["phase"] == "training" else ("confidence", record["confidence"])
-                for name in _SHORT.keys() & row.keys():
-                    values = found.setdefault(of, {}).setdefault(name, [])
-                    if row[name] is not None and row[name] not in values:
-                        values.append(row[name])
-    lines = []
-    for of in (("training", ""), *(("confidence", one) for one in CONFIDENCES[1:])):
-        varied = {name: sorted(found[of][name]) for name in _SHORT if len(found.get(of, {}).get(name, [])) > 1}
-        texts = [f"{_SHORT[name]} {', '.join(f'{value:g}' for value in values)}" for name, values in varied.items()]
-        lines.append([TITLES.get(of[1], "classifier"), "; ".join(texts) or NOT_RUN])
+    records = _searches(store)
+    lines = [["classifier", _all_tried(records, "training")]]
+    for confidence in CONFIDENCES[1:]:
+        own = [record for record in records if record["confidence"] == confidence]
+        lines.append([TITLES[confidence], _all_tried(own, "confidence")])
     return markdown(["", "tried"], lines, left=2)
+
+
+def _searches(store: Store) -> list[Record]:
+    return [record for dataset in DATASETS for record in store.read("searches", dataset)]
+
+
+def _all_tried(records: Sequence[Record], phase: str) -> str:
+    varied = {name: values for name in _SHORT if len(values := _tried(records, phase, name)) > 1}
+    texts = [f"{_SHORT[name]} {', '.join(f'{value:g}' for value in values)}" for name, values in varied.items()]
+    return "; ".join(texts) or NOT_RUN
+
+
+def _tried(records: Sequence[Record], phase: str, parameter: str) -> list[Any]:
+    return sorted({value for record in records for value in _values(record, phase, parameter)})
 
 
 def _of_classifier(found: Mapping[tuple[str, str], Record], training: str) -> str:

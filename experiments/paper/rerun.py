@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from experiments.paper.configuration import DATASETS, RULES, protocol
 from experiments.paper.store import AGAIN, Record, Store
-from experiments.paper.table import Cell, CellName, Seeds, markdown, parameters_of, runs
+from experiments.paper.table import TITLES, Cell, CellName, Seeds, markdown, parameters_of, runs
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Comparison:
 
     dataset: str
     rule: str
+    trainings: list[str]
     cells: int
     matching: int
     runs: int
@@ -47,6 +48,7 @@ class Comparison:
         return cls(
             dataset=dataset,
             rule=rule,
+            trainings=list(dict.fromkeys(name.training for name in found)),
             cells=len(found),
             matching=len(found) - len(moved),
             runs=len(pairs),
@@ -84,6 +86,7 @@ def comparison_table(found: Sequence[Comparison]) -> str:
         [
             protocol(one.dataset).title,
             f"`{one.rule}`",
+            ", ".join(TITLES[training] for training in one.trainings),
             one.before,
             one.after,
             f"{one.identical} of {one.runs}",
@@ -94,8 +97,8 @@ def comparison_table(found: Sequence[Comparison]) -> str:
         ]
         for one in found
     ]
-    header = ["dataset", "rule", "before", "again", "runs alike", "empty", "cells that match"]
-    return markdown([*header, "mean coverage", "mean error"], lines, left=4)
+    header = ["dataset", "rule", "training", "before", "again", "runs alike", "empty", "cells that match"]
+    return markdown([*header, "mean coverage", "mean error"], lines, left=5)
 
 
 def _matches(old: Seeds, again: Seeds) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.paper.claims import Range
+from experiments.paper.claims import Difference
 from experiments.paper.configuration import protocol
 from experiments.paper.store import Store
 from experiments.paper.table import TITLES, Cell, CellName, printed, runs, sweep
@@ -47,10 +47,8 @@ class Facts:
     """Of ``runs``, those with an error within the tolerance: with our rounds, and with those of the paper."""
     empty: tuple[int, int]
     """Of these, those that label nothing."""
-    off_print: Range | None
-    error_off_print: Range | None
-    gained: Range | None
-    error_gained: Range | None
+    off_print: Difference
+    gained: Difference
 
 
 def facts(of: Sequence[Row]) -> Facts | None:
@@ -60,14 +58,11 @@ def facts(of: Sequence[Row]) -> Facts | None:
     if not whole or len(whole) < len(pairs):
         return None
 
-    def minus(place: int, quantity: str) -> Range | None:
-        both = [(getattr(row[2], quantity), getattr(row[place], quantity)) for row in whole]
-        return Range.of(many.mean - other.mean for many, other in both if many and other)
-
     return Facts(
         list(dict.fromkeys(TITLES[row.confidence] for row in of)),
         sum(many.seeds for _, _, many in whole),
         (sum(few.within or 0 for _, few, _ in whole), sum(many.within or 0 for _, _, many in whole)),
         (sum(few.seeds - few.labelled for _, few, _ in whole), sum(many.seeds - many.labelled for _, _, many in whole)),
-        *(minus(place, quantity) for place in (0, 1) for quantity in ("coverage", "error")),
+        Difference.of([(many, theirs) for theirs, _, many in whole]),
+        Difference.of([(many, few) for _, few, many in whole]),
     )

@@ -159,10 +159,10 @@ class TestRoundsAsPrinted:
         assert facts is not None
         assert facts.methods == ["Softmax"]
         assert (facts.runs, facts.within, facts.empty) == (2 * plan.seeds, (2 * plan.seeds, 2 * plan.seeds), (0, 0))
-        assert facts.off_print == pytest.approx((0.2 - 0.212, 0.2 - 0.14))  # printed: 14.0 and 21.2 %
-        assert facts.error_off_print == pytest.approx((0.05 - 0.052, 0.05 - 0.048))
-        assert facts.gained == pytest.approx((0.1, 0.1))
-        assert facts.error_gained == pytest.approx((0.02, 0.02))
+        assert facts.off_print.coverage == pytest.approx((0.2 - 0.212, 0.2 - 0.14))  # printed: 14.0 and 21.2 %
+        assert facts.off_print.error == pytest.approx((0.05 - 0.052, 0.05 - 0.048))
+        assert facts.gained.coverage == pytest.approx((0.1, 0.1))
+        assert facts.gained.error == pytest.approx((0.02, 0.02))
 
     def test_runs_that_label_nothing_are_within_and_empty(self, store: Store) -> None:
         plan = protocol("cifar10").sweeps["next_batch"]
@@ -171,7 +171,7 @@ class TestRoundsAsPrinted:
         facts = rounds.facts(rounds.rows(store))
         assert facts is not None
         assert facts.within == facts.empty == (facts.runs, 0)
-        assert facts.error_gained is None
+        assert facts.gained.error is None
 
     def test_nothing_is_said_while_some_are_missing(self, store: Store) -> None:
         store.add("runs", "cifar10", self.runs(1, 0.1, 0.03))
@@ -276,10 +276,10 @@ class TestClaims:
     def test_distance_from_print(self, store: Store) -> None:
         store.add("runs", "newsgroups20", [record(0, 0.5, 0.04), record(0, 0.5, 0.04, training="crl")])
         column = claims.under_rule(table.runs(store, "newsgroups20"), "paper")
-        found = claims.OffPrint.of(column, table.printed()["newsgroups20"], ["softmax"])
+        found = claims.off_print(column, table.printed()["newsgroups20"], ["softmax"])
         assert found.coverage == pytest.approx((0.5 - 0.483, 0.5 - 0.482))  # printed: 48.2 and 48.3 %
         assert found.error == pytest.approx((0.04 - 0.060, 0.04 - 0.058))
-        assert claims.OffPrint.of(column, table.printed()["newsgroups20"], ["colander"]).coverage is None
+        assert claims.off_print(column, table.printed()["newsgroups20"], ["colander"]).coverage is None
 
     def test_calibration_against_softmax(self, store: Store) -> None:
         runs = [

@@ -15,8 +15,8 @@ from experiments.paper.store import Store
 from experiments.paper.table import TITLES, Cell, cells, printed, runs
 
 FILE_NAME = "overview.png"
-_LOWEST = {"mnist": 40}
-"""Coverage from which on a dataset is drawn, in percent, if not from none."""
+_ALL_HIGH = 40
+"""Where no coverage is lower, in percent, a dataset is drawn from there on."""
 Points = Mapping[tuple[str, str], Cell]
 
 
@@ -39,7 +39,8 @@ def draw(store: Store, folder: Path) -> list[Path]:
         row[0].set_ylabel(f"{protocol(dataset).title}\n\ncoverage (%)", fontsize=10)
         right = max(row[0].get_xlim()[1], 200 * TOLERANCE)
         row[0].set_xlim(0, right)
-        row[0].set_ylim(_LOWEST.get(dataset, -4), 104)
+        drawn_cells = [cell for cell in (*theirs.values(), *ours.values()) if cell.error is not None]
+        row[0].set_ylim(_ALL_HIGH if min(100 * cell.coverage.mean for cell in drawn_cells) > _ALL_HIGH else -4, 104)
         for axes in row:
             axes.axvspan(100 * TOLERANCE, right, color=LIMIT, alpha=0.06, linewidth=0)
     for axes, title in zip(grid[0], titles, strict=True):

@@ -58,8 +58,12 @@ class SklearnClassifier(Classifier):
     @property
     def trains_in_seconds(self) -> bool:
         """Those of this package do; who knows what an estimator of somebody's own takes?"""
-        steps = [step for _, step in self.estimator.steps] if isinstance(self.estimator, Pipeline) else [self.estimator]
-        return type(steps[-1]) in _QUICK and all(type(step) in _SCALERS for step in steps[:-1])
+        *before, last = self._steps
+        return type(last) in _QUICK and all(type(step) in _SCALERS for step in before)
+
+    @property
+    def _steps(self) -> list[Any]:
+        return [step for _, step in self.estimator.steps] if isinstance(self.estimator, Pipeline) else [self.estimator]
 
     def settled(self) -> SklearnClassifier:
         copied: SklearnClassifier = clone(self)
@@ -131,8 +135,7 @@ class SklearnClassifier(Classifier):
 
     def _multiplications(self, rows: Array) -> int:
         """Of the largest product of matrices in a fit."""
-        last = self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
-        return int(rows.size * (len(rows) if isinstance(last, KernelRegression) else self.width_))
+        return int(rows.size * (len(rows) if isinstance(self._steps[-1], KernelRegression) else self.width_))
 
     def _should_spread(self, rows: Array, y: Ints, others: Array, seed: int) -> bool:
         """Whether labels that spread tell better than the estimator alone which labels of training points it has not
