@@ -14,10 +14,10 @@ import numpy as np
 
 from experiments.coverage.running import Dataset, datasets, variants
 from experiments.paper import store as paper_results
-from experiments.paper.configuration import CONFIDENCES, TOLERANCE, protocol
-from experiments.paper.document import certified_by
+from experiments.paper.configuration import CONFIDENCES, DATASETS, TOLERANCE, TRAININGS, protocol
 from experiments.paper.figures import style
-from experiments.paper.store import Record, Store
+from experiments.paper.store import RUNS, Record, Store
+from experiments.paper.table import TITLES
 
 NAME = "coverage.md"
 FIGURE = "coverage/risk.png"
@@ -169,11 +169,26 @@ def _filled(template: str, store: Store) -> str:
         figure=FIGURE,
         fewer="semi-supervised-fewer-labels",
         near="auto-near-threshold-queries",
-        certified_by=certified_by(Store(paper_results.RESULTS)),
+        certified_by=_certified_by(Store(paper_results.RESULTS)),
         older_versions=_older_versions(found),
         highest_error=_HIGHEST_ERROR,
     )
     return f"{filled}\n"
+
+
+def _certified_by(store: Store) -> dict[str, list[str]]:
+    """Which certified runs of the paper's methods are by which version of the package, the oldest first."""
+    cells: dict[str, list[str]] = {}
+    for dataset in DATASETS:
+        trainings: dict[str, set[str]] = {}
+        for run in store.read(RUNS, dataset):
+            if run["thresholds"] == "certified":
+                trainings.setdefault(run["version"], set()).add(run["training"])
+        title = protocol(dataset).title
+        for version, own in trainings.items():
+            some = [f"{title} with {TITLES[training]}" for training in TRAININGS if training in own]
+            cells.setdefault(version, []).extend(some if len(own) < len(TRAININGS) else [title])
+    return {version: cells[version] for version in sorted(cells)}
 
 
 def _older_versions(found: Sequence[Section]) -> list[str]:

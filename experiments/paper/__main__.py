@@ -42,15 +42,16 @@ def _parser() -> argparse.ArgumentParser:
         ("single-round", _single_round, "the experiment of Section 2.2"),
         ("training-error", _training_error, "training error and ranking of the train-time methods"),
         ("leak", _leak, "how the printed coverage arises"),
-        ("all", _all, "everything above, then table and figures"),
+        ("all", _all, "everything above, then the page"),
         ("again", _again, "run cells of the table again from nothing, to compare"),
     ):
         command = commands.add_parser(name, help=text)
         _add_choices(command)
         command.set_defaults(do=do)
     for name, do, text in (
-        ("table", _table, "write docs/results.md from the results"),
-        ("figures", _figures, "draw the figures of docs/results.md from the results"),
+        ("page", _page, "write docs/results.md and draw its figures from the results"),
+        ("table", _table, "write docs/results.md alone"),
+        ("figures", _figures, "draw its figures alone"),
     ):
         commands.add_parser(name, help=text).set_defaults(do=do)
     gather = commands.add_parser("gather", help="take over results from another folder, such as another machine's")
@@ -173,6 +174,11 @@ def _leak(parsed: argparse.Namespace) -> None:
     leak.run(Store(parsed.results), _data(parsed), parsed.device, datasets, parsed.seeds or (0, 1))
 
 
+def _page(parsed: argparse.Namespace) -> None:
+    _figures(parsed)
+    _table(parsed)
+
+
 def _table(parsed: argparse.Namespace) -> None:
     from experiments.paper import document
 
@@ -195,8 +201,7 @@ def _all(parsed: argparse.Namespace) -> None:
     _single_round(parsed)
     _training_error(parsed)
     _leak(parsed)
-    _figures(parsed)
-    _table(parsed)
+    _page(parsed)
 
 
 def _gather(parsed: argparse.Namespace) -> None:

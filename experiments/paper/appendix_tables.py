@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.paper.claims import Column, Gain, Range, off_print, training_gain
-from experiments.paper.configuration import CALIBRATION, DATASETS, TRAININGS, protocol
+from experiments.paper.claims import Column, Gain, Range, Trend, off_print, training_gain
+from experiments.paper.configuration import CALIBRATION, DATASETS, RULES, TRAININGS, protocol
 from experiments.paper.rounds import Row
-from experiments.paper.store import Store
+from experiments.paper.store import Record, Store
 from experiments.paper.table import (
     NOT_RUN,
     PRINTED_FEATURES,
     TITLES,
     CellName,
+    made_by,
     markdown,
     printed,
     runs,
@@ -75,6 +77,30 @@ def settings_table(store: Store) -> str:
     return markdown(header, lines, left=2)
 
 
+def machines_table(store: Store) -> str:
+    """How many runs are from which machine and version: those of the table, and those of other settings."""
+    lines = []
+    for dataset in DATASETS:
+        usual = [run for seeds in runs(store, dataset).values() for run in seeds.values()]
+        swept = {
+            run["key"]: run
+            for plan in protocol(dataset).sweeps.values()
+            for value in plan.values
+            for seeds in runs(store, dataset, plan.changes(value)).values()
+            for run in seeds.values()
+        }
+        others = [run for key, run in swept.items() if key not in {run["key"] for run in usual}]
+        groups = [[run for run in usual if run["thresholds"] == rule] for rule in RULES]
+        texts = [*map(_by_machine, groups), _by_machine(others) if protocol(dataset).sweeps else "–"]
+        lines.append([protocol(dataset).title, *texts])
+    return markdown(["dataset", *(f"`{rule}`" for rule in RULES), "other sizes and rounds"], lines, left=4)
+
+
+def _by_machine(found: Sequence[Record]) -> str:
+    counts = Counter(made_by(run) for run in found)
+    return "; ".join(f"{name}: {number}" for name, number in sorted(counts.items())) or NOT_RUN
+
+
 def released_code() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
     """Dataset and run -> way -> its row of the file."""
     found: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
@@ -120,6 +146,17 @@ def features_table(store: Store, dataset: str) -> str:
     points = ours.get(CellName(training, "colander", "paper"), {})
     lines = [[TITLES[one], *texts_of(theirs[one])[:2], *texts_of(points.get(one))] for one in theirs]
     return markdown(["features", "printed error", "printed coverage", "error", "coverage", "≤ ε"], lines)
+
+
+def sweep_table(found: Mapping[str, Trend], dataset: str, quantity: str, symbol: str) -> str:
+    """Colander and softmax at every value, coverage @ error; ``found`` are the trends of all functions."""
+    values = sorted(protocol(dataset).sweeps[quantity].values)
+    lines = [
+        [TITLES[name], *(_at_error(cell.coverage.mean, cell.error and cell.error.mean) for cell in found[name].cells)]
+        for name in ("colander", "softmax")
+        if name in found
+    ]
+    return markdown(["confidence", *(f"{symbol} = {value:,}" for value in values)], lines)
 
 
 def rounds_table(rows: Sequence[Row], dataset: str = "cifar10") -> str:

@@ -221,16 +221,33 @@ class Trend:
 
     @property
     def error_rises(self) -> bool:
+        """From the first value to the last, whatever is between."""
         return bool(self.first.error and self.last.error and self.last.error.mean > self.first.error.mean)
 
     @property
     def coverage_rises(self) -> bool:
+        """From the first value to the last, whatever is between."""
         return self.last.coverage.mean > self.first.coverage.mean
 
     def ahead_of(self, other: Trend) -> int:
         """At how many of the values it covers more."""
-        both = zip(self.cells, other.cells, strict=True)
-        return sum(mine.coverage.mean > theirs.coverage.mean for mine, theirs in both)
+        return self.ahead_of_all([other])
+
+    def ahead_of_all(self, others: Iterable[Trend]) -> int:
+        """At how many of the values it covers more than every one of them."""
+        rivals = zip(*(other.cells for other in others), strict=True)
+        both = zip(self.cells, rivals, strict=True)
+        return sum(mine.coverage.mean > max(cell.coverage.mean for cell in theirs) for mine, theirs in both)
+
+
+def most_of_all(found: Iterable[Mapping[str, Trend]], confidence: str = "colander") -> Share:
+    """At how many settings of these sweeps it covers more than every other function, whatever its error."""
+    whole = [trends for trends in found if confidence in trends and len(trends) > 1]
+    ahead = [
+        trends[confidence].ahead_of_all(trend for name, trend in trends.items() if name != confidence)
+        for trends in whole
+    ]
+    return Share(sum(ahead), sum(len(trends[confidence].cells) for trends in whole))
 
 
 def trends(store: Store, dataset: str, quantity: str) -> dict[str, Trend]:

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from experiments.paper.configuration import DATASETS, RULES, protocol
 from experiments.paper.store import AGAIN, Record, Store
-from experiments.paper.table import TITLES, Cell, CellName, Seeds, markdown, parameters_of, runs
+from experiments.paper.table import TITLES, Cell, CellName, Seeds, error_of, made_by, markdown, parameters_of, runs
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Comparison:
             for name, (old, again) in found.items()
             if not _matches(old, again)
         ]
-        errors = [(old["error"], new["error"]) for old, new in pairs if None not in (old["error"], new["error"])]
+        both = [(error_of(old), error_of(new)) for old, new in pairs]
+        errors = [(old, new) for old, new in both if old is not None and new is not None]
         return cls(
             dataset=dataset,
             rule=rule,
@@ -53,7 +54,7 @@ class Comparison:
             matching=len(found) - len(moved),
             runs=len(pairs),
             identical=sum(_labels(old) == _labels(new) for old, new in pairs),
-            empty=sum(new["error"] is None for _, new in pairs),
+            empty=sum(not new["machine_labels"] for _, new in pairs),
             before=_machines([old for old, _ in pairs]),
             after=_machines([new for _, new in pairs]),
             coverage=_means([(old["coverage"], new["coverage"]) for old, new in pairs]),
@@ -102,7 +103,7 @@ def comparison_table(found: Sequence[Comparison]) -> str:
 
 
 def _matches(old: Seeds, again: Seeds) -> bool:
-    return all(_stays(old, again, quantity) for quantity in (_coverage, _error))
+    return all(_stays(old, again, quantity) for quantity in (_coverage, error_of))
 
 
 def _stays(old: Seeds, again: Seeds, quantity: Callable[[Record], float | None]) -> bool:
@@ -118,16 +119,12 @@ def _coverage(run: Record) -> float | None:
     return float(run["coverage"])
 
 
-def _error(run: Record) -> float | None:
-    return None if run["error"] is None else float(run["error"])
-
-
 def _labels(run: Record) -> tuple[int, int]:
     return run["machine_labels"], run["wrong"]
 
 
 def _machines(records: Sequence[Record]) -> str:
-    return " and ".join(sorted({f"{record['device']}, {record['version']}" for record in records}))
+    return " and ".join(sorted({made_by(record) for record in records}))
 
 
 def _means(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:

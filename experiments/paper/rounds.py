@@ -42,6 +42,7 @@ class Facts:
     """Some methods with the rounds of the paper, minus what is printed and minus what our rounds give."""
 
     methods: list[str]
+    seeds: int
     runs: int
     within: tuple[int, int]
     """Of ``runs``, those with an error within the tolerance: with our rounds, and with those of the paper."""
@@ -60,6 +61,7 @@ def facts(of: Sequence[Row]) -> Facts | None:
 
     return Facts(
         list(dict.fromkeys(TITLES[row.confidence] for row in of)),
+        min(many.seeds for _, _, many in whole),
         sum(many.seeds for _, _, many in whole),
         (sum(few.within or 0 for _, few, _ in whole), sum(many.within or 0 for _, _, many in whole)),
         (sum(few.seeds - few.labelled for _, few, _ in whole), sum(many.seeds - many.labelled for _, _, many in whole)),

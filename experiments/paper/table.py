@@ -80,7 +80,7 @@ class Cell:
     @classmethod
     def of(cls, runs: Iterable[Record]) -> Cell:
         runs = list(runs)
-        errors = [run["error"] for run in runs if run["error"] is not None]
+        errors = [error for run in runs if (error := error_of(run)) is not None]
         return cls(
             seeds=len(runs),
             labelled=len(errors),
@@ -127,6 +127,16 @@ def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None, k
         name: {record["seed"]: record for record in records if parameters_of(record) == parameters_of(records[-1])}
         for name, records in found.items()
     }
+
+
+def error_of(run: Record) -> float | None:
+    """The share of machine labels that is wrong, of which a record has a rounded form; None where there are none."""
+    return run["wrong"] / run["machine_labels"] if run["machine_labels"] else None
+
+
+def made_by(run: Record) -> str:
+    """The machine and the version of the package."""
+    return f"{run['device']}, {run['version']}"
 
 
 def cells(found: Runs) -> Cells:

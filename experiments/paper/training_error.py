@@ -21,6 +21,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from experiments.paper.configuration import DATASETS, TRAININGS, Protocol
@@ -30,8 +31,6 @@ from experiments.paper.methods import classifier
 from experiments.paper.printed_form import kind_of_device, on_gpu
 from experiments.paper.store import Record, Store, key_of
 from labelsieve.classifiers.base import Classifier
-from labelsieve.engine.requests import TrainClassifier
-from labelsieve.engine.together import fit_together
 
 KIND = "training_error"
 SEEDS = (0, 1, 2)
@@ -93,13 +92,10 @@ def _measure(
     protocol: Protocol, training: str, parameters: dict[str, Any], seeds: Sequence[int], points: Points, device: str
 ) -> list[Record]:
     network = _network(protocol, training, parameters, device)
-    divided = [_divided(points, protocol, seed) for seed in seeds]
-    requests = [
-        TrainClassifier(network, train.x, train.y, int(points.y.max()) + 1, _integer(seed))
-        for seed, (train, _) in zip(seeds, divided, strict=True)
-    ]
     records = []
-    for seed, fitted, (train, others) in zip(seeds, fit_together(requests), divided, strict=True):
+    for seed in seeds:
+        train, others = _divided(points, protocol, seed)
+        fitted: Classifier = clone(network).fit(train.x, train.y, int(points.y.max()) + 1, seed=_integer(seed))
         said = fitted.outputs(others.x)
         right = said.predicted == others.y
         records.append(

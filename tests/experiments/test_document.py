@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.testing.compare import compare_images
 
 from experiments.paper import appendix_tables, claims, document, figures, hyperparameters, rerun, rounds, table
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, protocol
@@ -14,11 +15,13 @@ from experiments.paper.figures import exhibits
 from experiments.paper.store import AGAIN, RUNS, Store
 
 DOCS = Path(__file__).parents[2] / "docs"
+POOL = 10_000_000
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
 def record(seed: int, coverage: float = 0.5, error: float | None = 0.04, **others: Any) -> dict[str, Any]:
     """One run; each call has a key of its own unless one is given."""
+    machine_labels = 0 if error is None else round(POOL * coverage)
     told = {
         "dataset": "newsgroups20",
         "training": "vanilla",
@@ -29,16 +32,18 @@ def record(seed: int, coverage: float = 0.5, error: float | None = 0.04, **other
         "changes": {},
         "classifier_parameters": {"learning_rate": 0.01},
         "confidence_parameters": {},
+        "machine_labels": machine_labels,
+        "wrong": round((error or 0) * machine_labels),
         "coverage": coverage,
-        "error": error,
+        "device": "CPU",
         "rounds": [{"train_points": 400, "labelled": 10, "wrong": 1}],
         "fallback_rounds": 0,
     } | others
     return {"key": repr(sorted(told.items(), key=lambda item: item[0])), **told}
 
 
-DONE = {"device": "H200", "version": "0.1", "machine_labels": 10, "wrong": 1}
-OTHERWISE = {"device": "CPU", "version": "0.2", "machine_labels": 11, "wrong": 1}
+DONE = {"device": "H200", "version": "0.1"}
+OTHERWISE = {"device": "CPU", "version": "0.2"}
 
 
 @pytest.fixture
@@ -59,6 +64,12 @@ class TestCommittedDocument:
         links = IMAGE.findall((DOCS / document.NAME).read_text(encoding="utf-8"))
         assert links
         assert [link for link in links if not (DOCS / link).is_file()] == []
+
+    def test_every_figure_is_what_the_results_give(self, tmp_path: Path) -> None:
+        drawn = figures.draw(Store(), tmp_path)
+        assert {path.name for path in drawn} == {path.name for path in (DOCS / document.FIGURES).glob("*.png")}
+        differ = [compare_images(str(DOCS / document.FIGURES / path.name), str(path), tol=0.02) for path in drawn]
+        assert [message for message in differ if message] == []  # one run of another coverage moves a point: 0.15
 
     def test_every_link_into_the_page_has_its_heading(self) -> None:
         text = document.render(Store())
@@ -140,7 +151,7 @@ class TestAggregation:
 
 
 class TestRoundsAsPrinted:
-    def runs(self, seeds: int, coverage: float, error: float, **others: Any) -> list[dict[str, Any]]:
+    def runs(self, seeds: int, coverage: float, error: float | None, **others: Any) -> list[dict[str, Any]]:
         plan = protocol("cifar10").sweeps["next_batch"]
         return [
             record(seed, coverage, error, dataset="cifar10", training=training, confidence=confidence, **others)
@@ -167,7 +178,7 @@ class TestRoundsAsPrinted:
     def test_runs_that_label_nothing_are_within_and_empty(self, store: Store) -> None:
         plan = protocol("cifar10").sweeps["next_batch"]
         store.add("runs", "cifar10", self.runs(plan.seeds, 0.2, 0.06, changes=plan.changes(plan.values[0])))
-        store.add("runs", "cifar10", [one | {"error": None, "coverage": 0.0} for one in self.runs(plan.seeds, 0.1, 0)])
+        store.add("runs", "cifar10", self.runs(plan.seeds, 0.0, None))
         facts = rounds.facts(rounds.rows(store))
         assert facts is not None
         assert facts.within == facts.empty == (facts.runs, 0)
@@ -212,6 +223,17 @@ class TestTables:
         assert "| classifier | lr 0.01, 0.1 |" in lines
         assert "| Colander | λ 10, 100 |" in lines  # α has a single value
         assert f"| Dirichlet | {table.NOT_RUN} |" in lines
+
+    def test_who_made_what(self, store: Store) -> None:
+        plan = protocol("newsgroups20").sweeps["train_budget"]
+        store.add("runs", "newsgroups20", [record(0, **DONE), record(1, **DONE), record(2, **OTHERWISE)])
+        store.add("runs", "newsgroups20", [record(0, changes=plan.changes(plan.values[0]), **OTHERWISE)])
+        line = next(line for line in appendix_tables.machines_table(store).splitlines() if "20 Newsgroups" in line)
+        assert line == f"| 20 Newsgroups | CPU, 0.2: 1; H200, 0.1: 2 | {table.NOT_RUN} | CPU, 0.2: 1 |"
+
+    def test_an_error_is_not_rounded_twice(self, store: Store) -> None:
+        store.add("runs", "newsgroups20", [record(0, machine_labels=9_229, wrong=383)])  # 4.14996 %
+        assert cell(store).texts[0] == "4.1"
 
     def test_what_the_authors_code_gave(self) -> None:
         text = appendix_tables.released_code_table()
@@ -316,6 +338,8 @@ class TestClaims:
         found = claims.trends(store, "newsgroups20", "train_budget")
         assert set(found) == {"softmax", "colander"}  # not what was run at one value alone
         assert found["colander"].ahead_of(found["softmax"]) == 2
+        assert claims.most_of_all([found]) == claims.most_of_all([found, {}]) == (2, 5)
+        assert claims.most_of_all([found], "softmax") == (2, 5)  # at one they are level
         assert found["colander"].coverage_rises
         assert not found["colander"].error_rises
 
@@ -341,7 +365,7 @@ class TestTheSameOnceMore:
         return found
 
     def test_a_cell_that_moved_by_less_than_its_spread_matches(self, store: Store) -> None:
-        again = [record(0, 0.45, 0.03, **DONE), record(1, 0.55, 0.05, **OTHERWISE)]
+        again = [record(0, 0.4, 0.02, **DONE), record(1, 0.6, 0.06, **OTHERWISE)]
         found = self.compared(store, *again)
         assert (found.matching, found.cells, found.identical, found.runs) == (1, 1, 1, 2)
         assert found.coverage == pytest.approx((0.45, 0.5))

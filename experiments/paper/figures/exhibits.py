@@ -20,6 +20,8 @@ from experiments.paper.store import Record, Store
 from experiments.paper.table import printed
 
 SINGLE_ROUND, SURROGATES, LEAK = "single_round.png", "surrogates.png", "leak.png"
+LEAK_SEED = leak.SEEDS[0]
+"""The one whose scores are drawn."""
 _RIGHT, _WRONG = "#0072B2", "#D55E00"
 _NAMES = {
     "softmax": "softmax",
@@ -29,7 +31,7 @@ _NAMES = {
     "honest": "Colander",
     "leaking": "+ flag",
     "fixed": "+ epoch chosen",
-    "released": "+ both",
+    "released": "+ flag, epoch chosen",
 }
 _BAR_COLOURS = {
     **COLOURS,
@@ -58,8 +60,7 @@ def draw(store: Store, folder: Path) -> list[Path]:
 def draw_single_round(store: Store, folder: Path) -> Path:
     """Figure 2 of the paper: densities of the scores, coverage, error."""
     found = single_round.summary(store)
-    records = store.read(single_round.KIND, single_round.DATASET)
-    first = min(record["seed"] for record in records)
+    records, first = store.read(single_round.KIND, single_round.DATASET), single_round_seed(store)
     drawn = figure(height=5.4)
     above, below = np.ravel(drawn.subfigures(2, 1, height_ratios=[1.15, 1]))
     for axes, name in zip(above.subplots(1, len(found)), found, strict=True):
@@ -73,6 +74,11 @@ def draw_single_round(store: Store, folder: Path) -> Path:
     _bars(of_error, {name: each["errors"] for name, each in found.items()}, "error of machine labels (%)")
     mark_tolerance(of_error)
     return save(drawn, folder / SINGLE_ROUND)
+
+
+def single_round_seed(store: Store) -> int | None:
+    """The one whose densities are drawn; None if nothing was run."""
+    return min((record["seed"] for record in store.read(single_round.KIND, single_round.DATASET)), default=None)
 
 
 def draw_surrogates(folder: Path) -> Path:
@@ -104,12 +110,12 @@ def draw_leak(store: Store, folder: Path) -> Path:
         records = store.read(leak.KIND, dataset)
         compared = leak.EPOCH_CHOSEN if set(leak.EPOCH_CHOSEN) <= set(ways) else ("honest", "leaking")
         for axes, way in zip(row[:2], compared, strict=True):
-            own = next(each for each in records if (each["way"], each["seed"]) == (way, ways[way]["seeds"][0]))
+            own = next(each for each in records if (each["way"], each["seed"]) == (way, LEAK_SEED))
             shown = own["largest_round"]
             _ranks(axes, shown)
-            axes.set_title(f"{protocol(dataset).title}, {_NAMES[way]}, round {shown['number']}", fontsize=10)
+            axes.set_title(f"{protocol(dataset).title}, round {shown['number']}\n{_NAMES[way]}", fontsize=10)
         theirs = printed()[dataset]["vanilla", "colander"]
-        for axes, of, text in ((row[2], "coverage", "coverage (%)"), (row[3], "error", "error of machine labels (%)")):
+        for axes, of, text in ((row[2], "coverage", "coverage (%)"), (row[3], "error", "error (%)")):
             _bars(axes, {way: each[f"{of}s"] for way, each in ways.items()}, text)
             axes.axhline(100 * getattr(theirs, of).mean, color=GREY, linestyle=":", linewidth=1.6, zorder=1)
         row[2].set_ylim(0, 100)

@@ -17,6 +17,8 @@ from experiments.paper.table import TITLES, Cell, cells, printed, runs
 FILE_NAME = "overview.png"
 _ALL_HIGH = 40
 """Where no coverage is lower, in percent, a dataset is drawn from there on."""
+_SIZE, _FEWER_SEEDS = 34, 11
+"""Of points; the second where some of the seeds label nothing, so that the error is over the others."""
 Points = Mapping[tuple[str, str], Cell]
 
 
@@ -60,7 +62,7 @@ def _draw_points(axes: Axes, points: Points) -> None:
             axes.scatter(
                 100 * cell.error.mean,
                 100 * cell.coverage.mean,
-                s=34,
+                s=_SIZE if cell.labelled == cell.seeds else _FEWER_SEEDS,
                 marker=TRAINING_MARKERS[training],
                 color=COLOURS[confidence],
                 alpha=0.75,

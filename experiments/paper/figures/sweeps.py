@@ -19,6 +19,9 @@ QUANTITIES = {
 }
 
 
+SYMBOLS = {"train_budget": "N_t", "validation": "N_v", "calibration_fraction": "ν"}
+
+
 def file_name(dataset: str, quantity: str) -> str:
     return f"{quantity}-{dataset}.png".replace("_", "-")
 
