@@ -15,9 +15,8 @@ AUTHORS_VALUES: dict[str, dict[str, float]] = {
 
 
 def plain_network(protocol: Protocol, device: str) -> Classifier:
-    """Plain training with the paper's settings; on a CPU in full precision."""
-    precision = protocol.precision if on_gpu(device) else "full"
-    made: Classifier = classifier(protocol, "vanilla").set_params(device=device, precision=precision)
+    """Plain training with the paper's settings, in the precision of the dataset's file."""
+    made: Classifier = classifier(protocol, "vanilla").set_params(device=device)
     return made
 
 
@@ -29,12 +28,8 @@ def printed_colander(protocol: Protocol, device: str) -> ConfidenceFunction:
 
 
 def kind_of_device(device: str) -> str:
-    """For records, which may come from several computers."""
-    return "gpu" if on_gpu(device) else "cpu"
-
-
-def on_gpu(device: str) -> bool:
-    """Whether this device, ``"auto"`` included, is a GPU."""
+    """For records, which may come from several computers; ``device`` may be ``"auto"``."""
     import torch
 
-    return torch.cuda.is_available() if device == "auto" else device.startswith("cuda")
+    on_gpu = torch.cuda.is_available() if device == "auto" else device.startswith("cuda")
+    return "gpu" if on_gpu else "cpu"

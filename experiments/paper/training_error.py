@@ -28,7 +28,7 @@ from experiments.paper.configuration import DATASETS, TRAININGS, Protocol
 from experiments.paper.configuration import protocol as protocol_of
 from experiments.paper.datasets import Points, division, load
 from experiments.paper.methods import classifier
-from experiments.paper.printed_form import kind_of_device, on_gpu
+from experiments.paper.printed_form import kind_of_device
 from experiments.paper.store import Record, Store, key_of
 from labelsieve.classifiers.base import Classifier
 
@@ -117,9 +117,7 @@ def _measure(
 
 
 def _network(protocol: Protocol, training: str, parameters: dict[str, Any], device: str) -> Classifier:
-    precision = protocol.precision if on_gpu(device) else "full"
-    made: Classifier = classifier(protocol, training).set_params(device=device, precision=precision)
-    made.set_params(**parameters)
+    made: Classifier = classifier(protocol, training).set_params(device=device, **parameters)
     return made
 
 
