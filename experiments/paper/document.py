@@ -126,6 +126,7 @@ def _context(store: Store) -> dict[str, Any]:
     leaks = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= ways.keys()}
     released = appendix_tables.released_code()
     trends = {pair: claims.trends(store, *pair) for pair in drawn}
+    fewest_seeds = min(protocol(dataset).seeds for dataset in DATASETS)
     return {
         "sections": sections,
         "figures": FIGURES,
@@ -186,6 +187,8 @@ def _context(store: Store) -> dict[str, Any]:
             "leak": exhibits.LEAK,
         },
         "again": rerun.comparisons(store),
+        "fewest_seeds": fewest_seeds,
+        "fails_by_chance": rerun.fails_by_chance(fewest_seeds),
         "surrogates": claims.surrogate_gaps(),
         "tried_alpha": hyperparameters.tried(store, "colander", "alpha"),
         "tried": hyperparameters.tried_table(store),

@@ -6,24 +6,38 @@ standard deviation that it has over all its seeds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean, stdev
+
+from scipy.stats import t as student_t
 
 from experiments.paper.configuration import DATASETS, RULES, protocol
 from experiments.paper.store import AGAIN, Record, Store
-from experiments.paper.table import TITLES, Cell, CellName, Seeds, error_of, made_by, markdown, parameters_of, runs
+from experiments.paper.table import (
+    TITLES,
+    Cell,
+    CellName,
+    Seeds,
+    by_cell,
+    error_of,
+    made_by,
+    markdown,
+    parameters_of,
+    runs,
+)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Cells of one dataset under one rule. ``identical``: runs with the same labels in number, and as many wrong.
-    ``empty``: runs that label nothing when done again. ``moved``: cells that do not match, before over all their seeds
-    and again."""
+    """Cells of one dataset under one rule, run again on one machine by one version. ``identical``: runs with the same
+    labels in number, and as many wrong. ``empty``: runs that label nothing when done again. ``moved``: cells that do
+    not match, as they were over all their seeds. ``again``: all cells as they are now."""
 
     dataset: str
     rule: str
-    trainings: list[str]
+    methods: list[str]
     cells: int
     matching: int
     runs: int
@@ -33,23 +47,20 @@ class Comparison:
     after: str
     coverage: tuple[float, float]
     error: tuple[float, float] | None
-    moved: list[tuple[CellName, Cell, Cell]]
+    moved: list[tuple[CellName, Cell]]
+    again: dict[CellName, Cell]
 
     @classmethod
     def of(cls, dataset: str, rule: str, found: dict[CellName, tuple[Seeds, Seeds]]) -> Comparison:
         """``found``: all runs of a cell, and those done again."""
         pairs = [(old[seed], new) for old, again in found.values() for seed, new in again.items()]
-        moved = [
-            (name, Cell.of(old.values()), Cell.of(again.values()))
-            for name, (old, again) in found.items()
-            if not _matches(old, again)
-        ]
+        moved = [(name, Cell.of(old.values())) for name, (old, again) in found.items() if not _matches(old, again)]
         both = [(error_of(old), error_of(new)) for old, new in pairs]
         errors = [(old, new) for old, new in both if old is not None and new is not None]
         return cls(
             dataset=dataset,
             rule=rule,
-            trainings=list(dict.fromkeys(name.training for name in found)),
+            methods=_methods(found),
             cells=len(found),
             matching=len(found) - len(moved),
             runs=len(pairs),
@@ -60,21 +71,37 @@ class Comparison:
             coverage=_means([(old["coverage"], new["coverage"]) for old, new in pairs]),
             error=_means(errors) if errors else None,
             moved=moved,
+            again={name: Cell.of(again.values()) for name, (_, again) in found.items()},
         )
+
+    def elsewhere(self, others: Sequence[Comparison], name: CellName) -> list[tuple[str, Cell]]:
+        """The same cell by other machines and versions that ran it again."""
+        return [
+            (other.after, other.again[name])
+            for other in others
+            if (other.dataset, other.rule) == (self.dataset, self.rule) and other is not self and name in other.again
+        ]
 
 
 def comparisons(store: Store) -> list[Comparison]:
-    """One for each dataset and rule of which anything was run again."""
+    """One for each dataset and rule of which anything was run again, and for each machine and version that did it."""
     found = []
     for dataset in DATASETS:
-        first, again = runs(store, dataset), runs(store, dataset, kind=AGAIN)
-        for rule in RULES:
-            of_rule = sorted(name for name in first.keys() & again.keys() if name.thresholds == rule)
-            pairs = {name: (first[name], _comparable(first[name], again[name])) for name in of_rule}
+        first, records = runs(store, dataset), store.read(AGAIN, dataset)
+        for rule, machine in product(RULES, sorted({made_by(record) for record in records})):
+            again = by_cell(one for one in records if one["thresholds"] == rule and made_by(one) == machine)
+            in_both = sorted(first.keys() & again.keys())
+            pairs = {name: (first[name], _comparable(first[name], again[name])) for name in in_both}
             both = {name: (old, new) for name, (old, new) in pairs.items() if new}
             if both:
                 found.append(Comparison.of(dataset, rule, both))
     return found
+
+
+def fails_by_chance(seeds: int) -> float:
+    """How often the means of a quantity over two independent sets of so many runs differ by more than the standard
+    deviation of the first, if all are drawn from one normal distribution."""
+    return float(2 * student_t.sf((seeds / 2) ** 0.5, seeds - 1))
 
 
 def _comparable(old: Seeds, again: Seeds) -> Seeds:
@@ -87,7 +114,7 @@ def comparison_table(found: Sequence[Comparison]) -> str:
         [
             protocol(one.dataset).title,
             f"`{one.rule}`",
-            ", ".join(TITLES[training] for training in one.trainings),
+            ", ".join(one.methods),
             one.before,
             one.after,
             f"{one.identical} of {one.runs}",
@@ -100,6 +127,13 @@ def comparison_table(found: Sequence[Comparison]) -> str:
     ]
     header = ["dataset", "rule", "training", "before", "again", "runs alike", "empty", "cells that match"]
     return markdown([*header, "mean coverage", "mean error"], lines, left=5)
+
+
+def _methods(names: Collection[CellName]) -> list[str]:
+    """Ways of training; with the confidence function, where there is but one."""
+    trainings, functions = dict.fromkeys(name.training for name in names), {name.confidence for name in names}
+    beside = "".join(f" + {TITLES[function]}" for function in functions) if len(functions) == 1 else ""
+    return [TITLES[training] + beside for training in trainings]
 
 
 def _matches(old: Seeds, again: Seeds) -> bool:

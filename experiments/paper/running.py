@@ -19,7 +19,7 @@ from experiments.paper.cells import Cell, in_batches
 from experiments.paper.configuration import TOLERANCE, Protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.methods import Chosen
-from experiments.paper.store import RUNS, Record, Store
+from experiments.paper.store import RUNS, Record, Store, key_of
 from experiments.paper.unfinished import Unfinished
 from labelsieve.errors import LabelsieveWarning
 
@@ -40,10 +40,10 @@ def run_cells(
     Several processes keep a GPU busy while others of them compute on the CPU."""
     chosen = Chosen(store, protocol)
     known = {record["key"] for record in store.read(kind, protocol.dataset)}
-    missing = [cell for cell in cells if _key(cell, protocol, chosen) not in known]
+    missing = [cell for cell in cells if _key(cell, protocol, chosen, kind, device) not in known]
     print(f"{protocol.title}: {len(cells) - len(missing)} of {len(cells)} runs are there", flush=True)
     done = 0
-    for batch, records, seconds in _performed(missing, protocol, chosen, data, device, unfinished, processes):
+    for batch, records, seconds in _performed(missing, protocol, chosen, data, kind, device, unfinished, processes):
         store.add(kind, protocol.dataset, records)
         unfinished.forget(record["key"] for record in records)
         done += len(batch)
@@ -64,13 +64,16 @@ def _performed(
     protocol: Protocol,
     chosen: Chosen,
     data: Path,
+    kind: str,
     device: str,
     unfinished: Unfinished,
     processes: int,
 ) -> Iterator[Performed]:
     """Batches as they come to their end."""
     batches = list(in_batches(cells, protocol.at_once))
-    perform = partial(_perform, protocol=protocol, chosen=chosen, data=data, device=device, unfinished=unfinished)
+    perform = partial(
+        _perform, protocol=protocol, chosen=chosen, data=data, kind=kind, device=device, unfinished=unfinished
+    )
     if processes == 1:
         yield from map(perform, batches)
         return
@@ -86,19 +89,33 @@ def _performed(
 
 
 def _perform(
-    batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, data: Path, device: str, unfinished: Unfinished
+    batch: Sequence[Cell],
+    protocol: Protocol,
+    chosen: Chosen,
+    data: Path,
+    kind: str,
+    device: str,
+    unfinished: Unfinished,
 ) -> Performed:
     started = time.perf_counter()
-    records = _run_batch(batch, protocol, chosen, load(protocol.dataset, data), device, unfinished)
+    records = _run_batch(batch, protocol, chosen, load(protocol.dataset, data), kind, device, unfinished)
     return batch, records, time.perf_counter() - started
 
 
-def _key(cell: Cell, protocol: Protocol, chosen: Chosen) -> str:
-    return cell.key(protocol, chosen.parameters(cell.training, cell.confidence))
+def _key(cell: Cell, protocol: Protocol, chosen: Chosen, kind: str, device: str) -> str:
+    """What is run again has one for each machine and version: all of them are kept, to be compared."""
+    key = cell.key(protocol, chosen.parameters(cell.training, cell.confidence))
+    return key if kind == RUNS else key_of({kind: key, "device": _device_in_words(device), "version": ls.__version__})
 
 
 def _run_batch(
-    batch: Sequence[Cell], protocol: Protocol, chosen: Chosen, points: Points, device: str, unfinished: Unfinished
+    batch: Sequence[Cell],
+    protocol: Protocol,
+    chosen: Chosen,
+    points: Points,
+    kind: str,
+    device: str,
+    unfinished: Unfinished,
 ) -> list[Record]:
     divided: dict[tuple[int, int], Division] = {}
     pools: dict[tuple[int, int], tuple[ls.Pool, ls.Pool]] = {}
@@ -109,7 +126,7 @@ def _run_batch(
         if place not in divided:
             divided[place] = division(points, here, cell.seed)
             pools[place] = ls.Pool(divided[place].pool.x), ls.Pool(divided[place].validation.x)
-        ledger = unfinished.ledger(_key(cell, protocol, chosen))
+        ledger = unfinished.ledger(_key(cell, protocol, chosen, kind, device))
         own.append(_settings(cell, here, chosen, divided[place], *pools[place]) | {"ledger": ledger})
     started = time.perf_counter()
     with warnings.catch_warnings():
@@ -127,6 +144,7 @@ def _run_batch(
     seconds = (time.perf_counter() - started) / len(batch)
     return [
         {
+            "key": _key(cell, protocol, chosen, kind, device),
             **_described(cell, protocol, chosen),
             **_measured(run, divided[cell.seed, cell.protocol(protocol).validation].pool.y),
             "seconds": round(seconds, 2),
@@ -162,7 +180,6 @@ def _settings(
 
 def _described(cell: Cell, protocol: Protocol, chosen: Chosen) -> Record:
     return {
-        "key": _key(cell, protocol, chosen),
         "dataset": protocol.dataset,
         "training": cell.training,
         "confidence": cell.confidence,

@@ -108,24 +108,28 @@ Runs = dict[CellName, Seeds]
 Cells = dict[CellName, Cell]
 
 
-def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None, kind: str = RUNS) -> Runs:
-    """The runs of a dataset, by cell and seed; those of the table, or with these changes to the protocol.
-
-    A run done again counts once. Where parameters were chosen anew, runs with the former ones no longer count.
-    """
+def runs(store: Store, dataset: str, changes: Mapping[str, Any] | None = None) -> Runs:
+    """The runs of a dataset, by cell and seed; those of the table, or with these changes to the protocol."""
     usual = protocol(dataset)
 
     def real(written: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in written.items() if getattr(usual, name) != value}
 
     wanted = real(changes or {})
+    return by_cell(record for record in store.read(RUNS, dataset) if real(record["changes"]) == wanted)
+
+
+def by_cell(records: Iterable[Record]) -> Runs:
+    """By cell and seed.
+
+    A run done again counts once. Where parameters were chosen anew, runs with the former ones no longer count.
+    """
     found: defaultdict[CellName, list[Record]] = defaultdict(list)
-    for record in store.read(kind, dataset):
-        if real(record["changes"]) == wanted:
-            found[CellName(record["training"], record["confidence"], record["thresholds"])].append(record)
+    for record in records:
+        found[CellName(record["training"], record["confidence"], record["thresholds"])].append(record)
     return {
-        name: {record["seed"]: record for record in records if parameters_of(record) == parameters_of(records[-1])}
-        for name, records in found.items()
+        name: {record["seed"]: record for record in of_cell if parameters_of(record) == parameters_of(of_cell[-1])}
+        for name, of_cell in found.items()
     }
 
 

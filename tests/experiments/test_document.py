@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.testing.compare import compare_images
 
@@ -365,12 +366,12 @@ class TestTheSameOnceMore:
         return found
 
     def test_a_cell_that_moved_by_less_than_its_spread_matches(self, store: Store) -> None:
-        again = [record(0, 0.4, 0.02, **DONE), record(1, 0.6, 0.06, **OTHERWISE)]
+        again = [record(0, 0.4, 0.02, **OTHERWISE), record(1, 0.6, 0.06, **OTHERWISE)]
         found = self.compared(store, *again)
         assert (found.matching, found.cells, found.identical, found.runs) == (1, 1, 1, 2)
         assert found.coverage == pytest.approx((0.45, 0.5))
         assert found.error == pytest.approx((0.03, 0.04))
-        assert (found.before, found.after) == ("H200, 0.1", "CPU, 0.2 and H200, 0.1")
+        assert (found.before, found.after) == ("H200, 0.1", "CPU, 0.2")
 
     @pytest.mark.parametrize(("coverage", "error"), [(0.55, 0.02), (0.4, 0.05), (0.0, None)])
     def test_one_that_moved_further_does_not(self, store: Store, coverage: float, error: float | None) -> None:
@@ -387,6 +388,22 @@ class TestTheSameOnceMore:
         store.add(RUNS, "newsgroups20", [record(0, thresholds="certified", **DONE)])
         store.add(AGAIN, "newsgroups20", [record(0, thresholds="certified", **other, **DONE)])
         assert rerun.comparisons(store) == [found]  # parameters were chosen anew
+
+    def test_each_machine_and_version_is_compared_for_itself(self, store: Store) -> None:
+        other = self.compared(store, record(0, 0.9, 0.02, **OTHERWISE))
+        store.add(AGAIN, "newsgroups20", [record(0, 0.4, 0.02, **DONE)])
+        by_other, by_same = rerun.comparisons(store)
+        assert by_other == other
+        assert (by_same.after, by_same.identical, by_same.matching) == ("H200, 0.1", 1, 1)
+        ((name, _),) = by_other.moved
+        assert by_other.elsewhere([by_other, by_same], name) == [("H200, 0.1", by_same.again[name])]
+        assert by_same.elsewhere([by_other, by_same], name) == [("CPU, 0.2", by_other.again[name])]
+
+    def test_how_often_a_cell_fails_by_chance(self) -> None:
+        rng = np.random.default_rng(0)
+        before, after = rng.normal(size=(2, 20_000, 5))
+        fail = np.abs(after.mean(axis=1) - before.mean(axis=1)) > before.std(axis=1, ddof=1)
+        assert rerun.fails_by_chance(5) == pytest.approx(fail.mean(), abs=0.01)
 
     def test_nothing_again_is_said(self, store: Store) -> None:
         assert rerun.comparisons(store) == []
