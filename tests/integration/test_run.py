@@ -105,7 +105,12 @@ def test_given_validation_is_not_part_of_the_output(blobs):
 
 def test_auto_picks_by_shape(blobs):
     rng = np.random.default_rng(0)
-    for shape, expected in [((3,), "Logistic"), ((8, 8), "Logistic"), ((20, 20), "ResNet"), ((20, 20, 3), "CNN")]:
+    for shape, expected in [
+        ((3,), "logistic was chosen"),
+        ((8, 8), "logistic was chosen"),
+        ((20, 20), "ResNet"),
+        ((20, 20, 3), "CNN"),
+    ]:
         x = rng.normal(size=(60, *shape))
         run = ls.autolabel(
             x,

@@ -27,6 +27,10 @@ class BestOf(Classifier):
     def __init__(self, candidates: Sequence[Classifier]) -> None:
         self.candidates = candidates
 
+    def __str__(self) -> str:
+        """For people."""
+        return f"one of {' | '.join(map(str, self.candidates))}"
+
     @property
     def unlabelled_wanted(self) -> int:
         return max(candidate.unlabelled_wanted for candidate in self.candidates)
@@ -64,7 +68,7 @@ class BestOf(Classifier):
         best = self._best(x, y, n_classes, seed)
         self.chosen_: Classifier = clone(self.candidates[best])
         self.chosen_.fit(x, y, n_classes, seed=seed, progress=progress, **beside)
-        chosen = f"number {best + 1} of these was chosen"
+        chosen = f"{self.candidates[best]} was chosen"
         self.choice_ = f"{chosen}; {self.chosen_.choice_}" if self.chosen_.choice_ else chosen
 
     def _best(self, x: Array, y: Ints, n_classes: int, seed: int) -> int:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from labelsieve.classifiers.training.semi_supervised import SemiSupervised
 
 _SMALLEST_PROBABILITY = 1e-12
-_SCIKIT_LEARN = ("logistic", "embedding", "kernel", "features")
+_ESTIMATORS = ("logistic", "embedding", "kernel")
 """Names of classifiers that are estimators of scikit-learn."""
+_SCIKIT_LEARN = (*_ESTIMATORS, "features")
+"""And of one that chooses among them."""
 _QUICK, _SCALERS = (LogisticRegression, KernelRegression), (StandardScaler, Normalizer)
 
 
@@ -54,6 +56,14 @@ class SklearnClassifier(Classifier):
         copied = type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
         copied._known_neighbours, copied._spreads = self._known_neighbours, self._spreads
         return copied
+
+    def __str__(self) -> str:
+        """For people: its name, if it has one; else what it is made of."""
+        plain = repr(type(self)(self.estimator, self.scale_inputs))
+        for name in _ESTIMATORS:
+            if repr(registry.create("classifier", name)) == plain:
+                return name if self.training is None else f"{name}, training={self.training!r}"
+        return repr(self)
 
     @property
     def trains_in_seconds(self) -> bool:

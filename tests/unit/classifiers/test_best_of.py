@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from labelsieve.classifiers import SklearnClassifier
 from labelsieve.classifiers.best_of import BestOf
@@ -49,11 +50,24 @@ def test_tables_are_scaled_and_what_bends_is_for_bent_classes(problem, number):
     x, y = problem()
     fitted = create("classifier", "features").fit(x, y, int(y.max()) + 1, seed=0)
     assert fitted.chosen_.scale_inputs is (number == 1)
-    assert fitted.choice_ == f"number {number} of these was chosen"
+    name = ("logistic", "embedding", "kernel")[number - 1]
+    assert (str(fitted), fitted.choice_) == ("one of logistic | embedding | kernel", f"{name} was chosen")
     alone = clone(fitted.candidates[number - 1]).fit(x, y, int(y.max()) + 1, seed=0)
     np.testing.assert_array_equal(fitted.outputs(x).logits, alone.outputs(x).logits)
     np.testing.assert_array_equal(fitted.outputs(x).features, alone.outputs(x).features)
     assert fitted.fingerprint() == alone.fingerprint()
+
+
+def test_classifiers_of_this_package_are_called_by_their_names():
+    own = SklearnClassifier(LogisticRegression(C=3.0))
+    assert str(own) == repr(own)
+    assert str(create("classifier", "logistic").set_params(scale_inputs=False)) == str(
+        SklearnClassifier(LogisticRegression(C=0.1, max_iter=1000))
+    )
+    assert (
+        str(create("classifier", "kernel").with_training(SemiSupervised(neighbours=5)))
+        == "kernel, training=SemiSupervised(neighbours=5)"
+    )
 
 
 def test_folds_have_the_one_that_was_chosen():
