@@ -62,6 +62,7 @@ class DatasetSection:
     rules: list[RuleSection]
     fallbacks: tuple[int, int]
     parameters: str
+    chosen_by: claims.Range | None
 
     @property
     def paper(self) -> RuleSection:
@@ -126,6 +127,7 @@ def _context(store: Store) -> dict[str, Any]:
     leaks = {dataset: ways for dataset, ways in leak.summary(store).items() if {"honest", "leaking"} <= ways.keys()}
     released = appendix_tables.released_code()
     trends = {pair: claims.trends(store, *pair) for pair in drawn}
+    ranking, again = claims.ranking(measured, trained), rerun.comparisons(store)
     fewest_seeds = min(protocol(dataset).seeds for dataset in DATASETS)
     return {
         "sections": sections,
@@ -169,7 +171,7 @@ def _context(store: Store) -> dict[str, Any]:
         },
         "printed_rounds": _printed_rounds(),
         "trainings": appendix_tables.trainings_table(measured, trained),
-        "ranking": claims.ranking(measured, trained),
+        "ranking": ranking,
         "gains": _squentropy_gains(measured["tiny_imagenet"]),
         "calibration": {"printed": claims.calibration(table.printed()), "ours": claims.calibration(measured)},
         "squentropy": {"printed": claims.covers_most(table.printed()), "ours": claims.covers_most(measured)},
@@ -186,7 +188,11 @@ def _context(store: Store) -> dict[str, Any]:
             "surrogates": exhibits.SURROGATES,
             "leak": exhibits.LEAK,
         },
-        "again": rerun.comparisons(store),
+        "again": again,
+        "never_again": rerun.never_again(again),
+        "again_on_cpus": all(one.after.startswith("CPU") for one in again),
+        "beyond_limit": [protocol(dataset).title for dataset in DATASETS if _prints_beyond_limit(dataset)],
+        "hardly_trained": [(dataset, training) for dataset, training, _ in ranking.untrained],
         "fewest_seeds": fewest_seeds,
         "fails_by_chance": rerun.fails_by_chance(fewest_seeds),
         "surrogates": claims.surrogate_gaps(),
@@ -195,6 +201,12 @@ def _context(store: Store) -> dict[str, Any]:
         "lowest_error": hyperparameters.LOWEST_ERROR,
         "at_random": hyperparameters.AT_RANDOM,
     }
+
+
+def _prints_beyond_limit(dataset: str) -> bool:
+    """Whether the paper has a coverage that a run which spends its budget cannot have."""
+    limit = 1 - protocol(dataset).train_budget / protocol(dataset).pool
+    return max(cell.coverage.mean for cell in table.printed()[dataset].values()) > limit
 
 
 def _section(store: Store, dataset: str) -> DatasetSection:
@@ -221,6 +233,7 @@ def _section(store: Store, dataset: str) -> DatasetSection:
         rules=rules,
         fallbacks=claims.fallbacks(found),
         parameters=hyperparameters.parameters_table(store, dataset),
+        chosen_by=claims.Range.of(hyperparameters.chosen_coverages(store, dataset, "colander")),
     )
 
 

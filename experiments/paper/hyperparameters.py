@@ -77,7 +77,25 @@ def _chosen(record: Record | None, phase: str) -> str:
         return NOT_RUN
     chosen = record[f"{phase}_parameters"]
     varied = {name: value for name, value in chosen.items() if len(_values(record, phase, name)) > 1}
-    return ", ".join(f"{_SHORT.get(name, name)} {value:g}" for name, value in varied.items()) + _mark(record, phase)
+    words = ", ".join(f"{_SHORT.get(name, name)} {value:g}" for name, value in varied.items())
+    return f"{words} ({_found(record, phase)}){_mark(record, phase)}"
+
+
+def chosen_coverages(store: Store, dataset: str, confidence: str) -> list[float]:
+    """On D_hyp, of the values chosen for this confidence function, for every training it was searched with."""
+    records = [record for record in store.read("searches", dataset) if record["confidence"] == confidence]
+    return [float(_chosen_row(record, "confidence")["coverage"]) for record in records]
+
+
+def _found(record: Record, phase: str) -> str:
+    """Coverage @ error on D_hyp."""
+    row = _chosen_row(record, phase)
+    return f"{100 * row['coverage']:.1f} @ {100 * row['error']:.1f}" if row["error"] is not None else "nothing"
+
+
+def _chosen_row(record: Record, phase: str) -> Record:
+    (row,) = (row for row in record["table"] if row["phase"] == phase and row["chosen"])
+    return dict(row)
 
 
 def _mark(record: Record, phase: str) -> str:

@@ -98,6 +98,16 @@ def comparisons(store: Store) -> list[Comparison]:
     return found
 
 
+def never_again(found: Sequence[Comparison]) -> list[str]:
+    """What of the table nobody has run again, in words."""
+    words = []
+    for dataset in DATASETS:
+        missing = [rule for rule in RULES if (dataset, rule) not in {(one.dataset, one.rule) for one in found}]
+        title = protocol(dataset).title
+        words += [title] if len(missing) == len(RULES) else [f"{title} under `{rule}`" for rule in missing]
+    return words
+
+
 def fails_by_chance(seeds: int) -> float:
     """How often the means of a quantity over two independent sets of so many runs differ by more than the standard
     deviation of the first, if all are drawn from one normal distribution."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.testing.compare import compare_images
 
-from experiments.paper import appendix_tables, claims, document, figures, hyperparameters, rerun, rounds, table
+from experiments.paper import appendix_tables, claims, document, figures, hyperparameters, leak, rerun, rounds, table
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, protocol
 from experiments.paper.figures import exhibits
 from experiments.paper.store import AGAIN, RUNS, Store
@@ -357,6 +357,38 @@ class TestClaims:
         assert facts.untrained == [("newsgroups20", "fmfp", 0.55)]
 
 
+class TestSentencesThatNoNumberChooses:
+    """They stand in the template as they are, so the committed results have to bear them out."""
+
+    @pytest.mark.parametrize("dataset", ["cifar10", "newsgroups20"])
+    def test_softmax_is_level_over_nu_but_where_the_table_is(self, dataset: str) -> None:
+        (points,) = (
+            points
+            for name, points in table.sweep(Store(), dataset, "calibration_fraction").items()
+            if name.confidence == "softmax"
+        )
+        at_half = points.pop(0.5).coverage.mean
+        (elsewhere,) = {cell.coverage.mean for cell in points.values()}
+        assert at_half != elsewhere
+
+    def test_on_mnist_softmax_is_close_to_print_and_calibration_is_not(self) -> None:
+        ours, printed = claims.under_rule(table.runs(Store(), "mnist"), "paper"), table.printed()["mnist"]
+        off = {name: 100 * (ours[name].coverage.mean - cell.coverage.mean) for name, cell in printed.items()}
+        calibration = [gap for (_, confidence), gap in off.items() if confidence not in ("softmax", "colander")]
+        assert all(abs(gap) < 3 for (_, confidence), gap in off.items() if confidence == "softmax")
+        assert len(calibration) == 16
+        assert max(calibration) < -10
+
+    @pytest.mark.parametrize(("dataset", "flat"), [("mnist", 1.0), ("cifar10", 0.6)])
+    def test_g_hardly_differs_between_points_of_a_class(self, dataset: str, flat: float) -> None:
+        (found,) = (
+            r for r in Store().read(leak.KIND, dataset) if (r["way"], r["seed"]) == ("honest", exhibits.LEAK_SEED)
+        )
+        scores, predicted = (np.array(found["first_round"][name]) for name in ("scores", "predicted"))
+        spreads = np.array([np.ptp(scores[predicted == code]) for code in np.unique(predicted)])
+        assert (spreads < 0.1).mean() >= flat
+
+
 class TestTheSameOnceMore:
     def compared(self, store: Store, *again: dict[str, Any]) -> rerun.Comparison:
         first = [record(0, 0.4, 0.02, **DONE), record(1, 0.5, 0.04, **DONE), record(2, 0.6, 0.06, **DONE)]
@@ -427,8 +459,8 @@ class TestRendering:
     @pytest.mark.parametrize(
         ("colander", "sentence"),
         [
-            ((0.9, 0.01), "**C1, Colander beats the other confidence functions: holds.**"),
-            ((0.9, 0.20), "**C1, Colander beats the other confidence functions: does not hold.**"),
+            ((0.9, 0.01), "**C1, Colander beats the other confidence functions: under `paper`, it holds.**"),
+            ((0.9, 0.20), "**C1, Colander beats the other confidence functions: under `paper`, it does not hold.**"),
             ((0.0, None), "it labels nothing at all"),
         ],
     )

@@ -25,13 +25,13 @@ LEAK_SEED = leak.SEEDS[0]
 _RIGHT, _WRONG = "#0072B2", "#D55E00"
 _NAMES = {
     "softmax": "softmax",
-    "temperature": "temperature",
+    "temperature": "temperature\nscaling",
     "colander": "Colander",
     ANCHORED: "Colander,\nanchored",
     "honest": "Colander",
-    "leaking": "+ flag",
-    "fixed": "+ epoch chosen",
-    "released": "+ flag, epoch chosen",
+    "leaking": "given the flag",
+    "fixed": "epoch chosen",
+    "released": "flag, epoch chosen",
 }
 _BAR_COLOURS = {
     **COLOURS,
@@ -113,7 +113,7 @@ def draw_leak(store: Store, folder: Path) -> Path:
             own = next(each for each in records if (each["way"], each["seed"]) == (way, LEAK_SEED))
             shown = own["largest_round"]
             _ranks(axes, shown)
-            axes.set_title(f"{protocol(dataset).title}, round {shown['number']}\n{_NAMES[way]}", fontsize=10)
+            axes.set_title(f"{protocol(dataset).title}, round {shown['number']}\nColander, {_NAMES[way]}", fontsize=10)
         theirs = printed()[dataset]["vanilla", "colander"]
         for axes, of, text in ((row[2], "coverage", "coverage (%)"), (row[3], "error", "error (%)")):
             _bars(axes, {way: each[f"{of}s"] for way, each in ways.items()}, text)
@@ -148,7 +148,8 @@ def _densities(axes: Axes, record: Record) -> None:
     axes.set_ylim(bottom=0)
     axes.set_yticks([])
     axes.xaxis.set_major_locator(MaxNLocator(2))
-    axes.set_xlabel("score", fontsize=10, loc="left")  # an offset of the axis may stand on the right
+    aside = (low, high) != (0.0, 1.0)  # an offset of the axis may stand on the right
+    axes.set_xlabel("score", fontsize=10, loc="left" if aside else "center")
 
 
 def _range(scores: Floats) -> tuple[float, float]:
@@ -176,12 +177,17 @@ def _ranks(axes: Axes, shown: Record) -> None:
 
 
 def _bars(axes: Axes, values: Mapping[str, Sequence[float | None]], text: str) -> None:
-    """Means over seeds, with a dot per seed; nothing where no seed has a value."""
+    """Means over seeds, with a dot per seed; nothing where no seed has a value. Said where fewer were run than of
+    others."""
+    most = max(map(len, values.values()))
     for place, (name, of_seeds) in enumerate(values.items()):
         known = [100 * value for value in of_seeds if value is not None]
         if known:
             axes.bar(place, float(np.mean(known)), color=_BAR_COLOURS[name], width=0.6, alpha=0.75)
             axes.scatter([place] * len(known), known, s=14, color="black", zorder=3)
+            if len(of_seeds) < most:
+                seeds = "1 seed" if len(of_seeds) == 1 else f"{len(of_seeds)} seeds"
+                axes.annotate(seeds, (place, max(known)), (0, 6), textcoords="offset points", ha="center", fontsize=8)
         else:
             axes.text(place, 0, "none", ha="center", va="bottom", fontsize=9, color=GREY)
     tidy(axes)
