@@ -15,7 +15,8 @@ class Points:
     """Pool and given validation data as one, in an order of reading that does not tell them apart.
 
     The last digits of a score depend on the batch it was computed in. So held-out and pool points are scored in one
-    pass, given ones at random places among the pool's: where many points tie, a digit must not say who is held out.
+    pass, in one type of numbers, given ones at random places among the pool's: where many points tie, a digit must not
+    say who is held out.
     """
 
     def __init__(self, pool: Pool, given: Pool | None, seed: int) -> None:
@@ -24,6 +25,7 @@ class Points:
         n_given = 0 if given is None else len(given)
         places = generator(seed, "places of given points").uniform(0, len(pool), size=n_given)
         self._key = np.r_[np.arange(len(pool), dtype=np.float64), places] if n_given else None
+        self._dtype = np.result_type(*(part.source.dtype for part in (pool, given) if part is not None))
 
     def same_as(self, other: Points) -> bool:
         """Whether both are the same data, read in the same order."""
@@ -36,15 +38,14 @@ class Points:
 
     def take(self, points: Ints) -> Array:
         """These points, in whatever order."""
-        given = points >= len(self._pool)
-        if self._given is None or not given.any():
+        if self._given is None:
             return self._pool.take(points)
-        if given.all():
-            return self._given.take(points - len(self._pool))
-        in_pool, outside = self._pool.take(points[~given]), self._given.take(points[given] - len(self._pool))
-        both = np.empty((len(points), *in_pool.shape[1:]), dtype=np.result_type(in_pool, outside))
-        both[~given], both[given] = in_pool, outside
-        return both
+        given = points >= len(self._pool)
+        taken = np.empty((len(points), *self._pool.point_shape), dtype=self._dtype)
+        for part, own, before in ((self._pool, ~given, 0), (self._given, given, len(self._pool))):
+            if own.any():
+                taken[own] = part.take(points[own] - before)
+        return taken
 
     def chunks(self, points: Ints) -> Generator[Array, None, None]:
         """These points, which lie in reading order, a chunk at a time."""
