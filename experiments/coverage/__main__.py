@@ -1,4 +1,4 @@
-"""The command line: ``python -m experiments.coverage run|table``."""
+"""The command line: ``python -m experiments.coverage run|limit|table``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.coverage import running
+from experiments.coverage import limit, running
 from experiments.paper.datasets import data_folder
 from experiments.paper.store import Store
 from experiments.paper.unfinished import Unfinished
@@ -24,6 +24,7 @@ def main() -> int:
     run.add_argument("--seeds", default="0,1,2,3,4")
     run.add_argument("--device", default="auto")
     run.add_argument("--cache", type=Path, default=running.FOLDER / "cache", help="folder for runs in progress")
+    commands.add_parser("limit", help="how far the features of Tiny-ImageNet go, whatever the number of labels")
     commands.add_parser("table", help="write docs/coverage.md and its figures")
     given = parser.parse_args()
     store = Store(given.results)
@@ -31,6 +32,8 @@ def main() -> int:
         seeds = [int(seed) for seed in given.seeds.split(",")]
         names, variants, unfinished = given.dataset.split(","), given.variant.split(","), Unfinished(given.cache)
         running.run(names, variants, seeds, store, data_folder(), given.device, unfinished)
+    elif given.command == "limit":
+        limit.run(store, data_folder())
     else:
         from experiments.coverage import document
 

@@ -5,35 +5,50 @@ from __future__ import annotations
 import math
 import statistics
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import numpy as np
 
-from experiments.coverage.running import Dataset, datasets, variants
+from experiments.coverage import limit
+from experiments.coverage.running import Dataset, datasets, numbers_of_points, variants
 from experiments.paper import store as paper_results
 from experiments.paper.configuration import CONFIDENCES, DATASETS, TOLERANCE, TRAININGS, protocol
 from experiments.paper.figures import style
 from experiments.paper.store import RUNS, Record, Store
-from experiments.paper.table import TITLES
+from experiments.paper.table import TITLES, printed
+from labelsieve.registry import create
 
 NAME = "coverage.md"
 FIGURE = "coverage/risk.png"
 _BEGIN, _END = "<!-- written by `python -m experiments.coverage table` -->\n", "<!-- end -->\n"
-_COLOURS = {
-    "softmax": "#000000",
-    "auto": "#0072B2",
-    "auto-better-network": "#009E73",
-    "auto-semi-supervised": "#56B4E9",
-    "semi-supervised-fewer-labels": "#999999",
-    "as-it-comes": "#CC79A7",
-}
-"""Variants whose curves are drawn; those of the others are close to one of these."""
+_COLOURS = {"softmax": "#000000", "auto": "#56B4E9", "semi-supervised-fewer-labels": "#999999"}
+"""Variants whose curves are drawn, beside what the product takes by itself."""
+_COLOUR_OF_DEFAULT, _LABEL_OF_DEFAULT = "#D55E00", "labelsieve, as it comes"
 _HIGHEST_ERROR = 12
-
-
+_BASES = {
+    "evidence-from-a-split": ("softmax",),
+    "evidence": ("softmax",),
+    "colander-on-evidence": ("softmax",),
+    "auto": ("softmax",),
+    "kernel": ("softmax",),
+    "auto-kernel": ("auto",),
+    "auto-features": ("auto",),
+    "better-network": ("softmax",),
+    "auto-better-network": ("better-network",),
+    "semi-supervised": ("better-network", "softmax"),
+    "auto-semi-supervised": ("auto-better-network", "auto"),
+    "auto-random-queries": ("auto",),
+    "auto-near-threshold-queries": ("auto",),
+    "auto-fewer-labels": ("auto",),
+    "semi-supervised-fewer-labels": ("semi-supervised",),
+}
+"""What a variant is compared with: the first of these that a dataset has. What the product takes by itself is compared
+with ``_FIRST``."""
+_FIRST = "softmax"
 _TITLE_WIDTH = 24
 _RULE_CHANGED = ((0, 2), (0, 4))
 """Versions from which on the certified rule lets more through."""
@@ -75,15 +90,43 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """Coverage of one variant less that of another, seed by seed.
+
+    ``nothing_left``: both label all that is left, with as many labels to train. ``versions_differ``: the two were run
+    with different versions of the package."""
+
+    differences: tuple[float, ...]
+    nothing_left: bool = False
+    versions_differ: bool = False
+
+    def __str__(self) -> str:
+        if self.nothing_left:
+            return "limit"
+        mean = round(100 * statistics.mean(self.differences), 1) + 0.0  # no minus before a zero
+        n = len(self.differences)
+        error = f" ± {100 * statistics.stdev(self.differences) / math.sqrt(n):.1f}" if n > 1 else ""
+        return f"{mean:+.1f}{error}{' ‡' if self.versions_differ else ''}".replace("-", "−")
+
+
+@dataclass(frozen=True)
 class Section:
     """One dataset."""
 
     dataset: Dataset
+    paper: str
+    """What the paper calls it."""
     budget: str
     most: int
     """Labels to train that may be asked for."""
     pool: int
+    drawn_from: int
+    """Points the pools are drawn from: all but those the search for hyper-parameters has for itself."""
     cells: dict[str, Cell]
+    gains: dict[str, Gain]
+    """Variant -> what it adds to what it is compared with."""
+    together: Gain | None
+    """What the product takes by itself against the classifier's own probability."""
     combinations: dict[str, Cell]
     by_version: dict[str, list[str]]
     """Which variants were run with which version of the package."""
@@ -161,17 +204,26 @@ def with_table(readme: str, store: Store) -> str:
 
 def _filled(template: str, store: Store) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"thousands": "{:,}".format, "share": lambda share: f"{100 * share:.1f} %"}
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
-    found = sections(store)
+    found, of_pixels = sections(store), datasets()["cifar10"].parameters
     filled = environment.from_string(text).render(
         sections=found,
+        limits=sorted(store.read(limit.KIND, limit.DATASET), key=lambda record: record["labels"]),
+        printed={dataset: cells["vanilla", "colander"].coverage.mean for dataset, cells in printed().items()},
         variants=list(variants()),
+        bases=_BASES,
+        first=_FIRST,
         figure=FIGURE,
         fewer="semi-supervised-fewer-labels",
-        near="auto-near-threshold-queries",
         certified_by=_certified_by(Store(paper_results.RESULTS)),
         older_versions=_older_versions(found),
         highest_error=_HIGHEST_ERROR,
+        drawn=list(_COLOURS),
+        network=of_pixels["resnet"],
+        preset=create("classifier", "resnet").precision,
+        consistency=of_pixels["semi-supervised"],
+        batches=round(1 / datasets()["cifar10"].semi_supervised["first_share"]),
     )
     return f"{filled}\n"
 
@@ -202,26 +254,57 @@ def sections(store: Store) -> list[Section]:
 
 def _section(dataset: Dataset, store: Store) -> Section:
     of_paper = protocol(dataset.paper)
-    records, cells = store.read("runs", dataset.name), {}
-    for variant in variants():
-        own = [record for record in records if record["variant"] == variant]
-        if own:
-            cells[variant] = _cell(own)
-    of_default = [record for record in records if record["variant"] == dataset.default]
+    records = store.read("runs", dataset.name)
+    runs = _by_variant(records)
+    of_default = runs.get(dataset.default, [])
     most = round(dataset.train_share * of_paper.train_budget)
     of_combinations = _certified_runs_of_paper(dataset.paper) if dataset.train_share == 1 else []
     return Section(
         dataset=dataset,
+        paper=of_paper.title,
         budget=f"{most:,} + {of_paper.validation:,} of {of_paper.pool:,}",
         most=most,
         pool=of_paper.pool,
-        cells=cells,
+        drawn_from=numbers_of_points()[dataset.paper] - of_paper.search.points,
+        cells={variant: _cell(own) for variant, own in runs.items()},
+        gains=_gains(dataset, runs, of_paper.pool),
+        together=_gain(of_default, runs.get(_FIRST, []), of_paper.pool),
         combinations=_combinations(of_combinations),
         by_version=_variants_by_version(records),
         seed_by_seed=_seed_by_seed(of_default, of_combinations),
         older_baseline=bool(of_combinations)
         and min(map(_rule_of, of_combinations)) < max(map(_rule_of, of_default), default=0),
         broken=_broken(records),
+    )
+
+
+def _by_variant(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """In the order of the settings, without those that were not run."""
+    found = {variant: [record for record in records if record["variant"] == variant] for variant in variants()}
+    return {variant: own for variant, own in found.items() if own}
+
+
+def _gains(dataset: Dataset, runs: Mapping[str, Sequence[Record]], pool: int) -> dict[str, Gain]:
+    found = {}
+    for variant in filter(runs.__contains__, _BASES):
+        base = next(base for base in _BASES[variant] if dataset.has(base))
+        gain = _gain(runs[variant], runs.get(base, []), pool)
+        if gain:
+            found[variant] = gain
+    return found
+
+
+def _gain(ours: Sequence[Record], theirs: Sequence[Record], pool: int) -> Gain | None:
+    """Over the seeds that both have."""
+    bases = {record["seed"]: record for record in theirs}
+    pairs = [(record, bases[record["seed"]]) for record in ours if record["seed"] in bases]
+    if not pairs:
+        return None
+    return Gain(
+        tuple(own["coverage"] - base["coverage"] for own, base in pairs),
+        all(own["human_labels"] == base["human_labels"] for own, base in pairs)
+        and all(run["machine_labels"] + run["human_labels"] == pool for pair in pairs for run in pair),
+        any(own["version"] != base["version"] for own, base in pairs),
     )
 
 
@@ -293,25 +376,40 @@ def _combinations(runs: Sequence[Record]) -> dict[str, Cell]:
 
 
 def draw(store: Store, path: Path) -> Path:
-    """Error against coverage, on the points the thresholds were set on, averaged over seeds."""
-    drawn = style.figure(5.4)
+    """Error against the part of the pool that is labelled, averaged over seeds."""
+    drawn = style.figure(5.6)
     grid = drawn.subplots(2, 4, sharex=True, sharey=True).ravel()
     for axes, dataset in zip(grid, datasets().values(), strict=False):
+        runs, pool = _by_variant(store.read("runs", dataset.name)), protocol(dataset.paper).pool
         for variant, colour in _COLOURS.items():
-            curves = [r["risk_curve"] for r in store.read("runs", dataset.name) if r["variant"] == variant]
-            if curves:
-                mean = 100 * np.mean(curves, axis=0)
-                axes.plot(np.arange(1, 1 + len(mean)), mean, color=colour, label=variant, linewidth=1.6)
+            if variant in runs:
+                axes.plot(*_risk_in_pool(runs[variant], pool), color=colour, label=variant, linewidth=1.4)
+        if dataset.default in runs:
+            curve = _risk_in_pool(runs[dataset.default], pool)
+            axes.plot(*curve, color=_COLOUR_OF_DEFAULT, label=_LABEL_OF_DEFAULT, linewidth=2.4, zorder=3)
         style.mark_tolerance(axes)
         style.tidy(axes)
         axes.set_title(textwrap.fill(dataset.title, _TITLE_WIDTH), fontsize=10, loc="left")
-        axes.set_ylim(0, _HIGHEST_ERROR)
+        axes.set(xlim=(0, 103), ylim=(0, _HIGHEST_ERROR))  # curves end at 100 and are to be seen there
+        axes.set_xticks(range(0, 101, 25))
         axes.tick_params(labelbottom=True, labelleft=True)
-    drawn.supxlabel("coverage of held-out points, surest first (%)", fontsize=10)
-    drawn.supylabel("error (%)", fontsize=10)
+    drawn.supxlabel("share of the pool labelled by machine, surest first (%)", fontsize=10)
+    drawn.supylabel("error of these machine labels (%)", fontsize=10)
     legend = grid[-1]  # seven datasets, eight places
     legend.axis("off")
     curves_of = {text: line for axes in grid for line, text in zip(*axes.get_legend_handles_labels(), strict=True)}
-    shown = [variant for variant in _COLOURS if variant in curves_of]
-    legend.legend([curves_of[variant] for variant in shown], shown, frameon=False, fontsize=9, loc="center")
+    shown = [label for label in (*_COLOURS, _LABEL_OF_DEFAULT) if label in curves_of]
+    legend.legend([curves_of[label] for label in shown], shown, frameon=False, fontsize=9, loc="center")
     return style.save(drawn, path)
+
+
+def _risk_in_pool(records: Sequence[Record], pool: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Shares of the pool and the error when as much is labelled, in percent. A run that asked for fewer labels has
+    more of the pool left to label. Where each run has a curve of its own, up to where the first ends."""
+    curves = []
+    for record in records:
+        error = 100 * np.asarray(record["risk_curve"])
+        left = 1 - record["human_labels"] / pool
+        curves.append((100 * left * np.arange(1, 1 + len(error)) / len(error), error))
+    shares = np.linspace(max(own[0] for own, _ in curves), min(own[-1] for own, _ in curves), len(curves[0][0]))
+    return shares, np.mean([np.interp(shares, own, error) for own, error in curves], axis=0)

@@ -78,6 +78,11 @@ def variants() -> dict[str, dict[str, Any]]:
     return dict(settings()["variants"])
 
 
+def numbers_of_points() -> dict[str, int]:
+    """How many each dataset of the paper has, by its name."""
+    return dict(settings()["points"])
+
+
 def run(
     names: Sequence[str],
     chosen: Sequence[str],

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.coverage import document, running
+from experiments.coverage import document, limit, running
 from experiments.paper.configuration import CONFIDENCES, TRAININGS, protocol
-from experiments.paper.datasets import Division, Points
+from experiments.paper.datasets import Division, Points, load
 from experiments.paper.store import Store
 from experiments.paper.unfinished import Unfinished
 
@@ -50,6 +50,48 @@ def test_seed_by_seed_against_the_best_combination_of_each() -> None:
 
     combinations = [*runs(0.1, 0.0, 0.2), *runs(0.2, 0.0, 0.1)]
     assert document._seed_by_seed(runs(0.4, 0.3, 0.1), combinations) == pytest.approx([2, 0.5])  # none covers with 1
+
+
+def run_of(seed: int, coverage: float, machine: int = 0, human: int = 10, version: str = "0.4.0") -> dict[str, object]:
+    own = {"seed": seed, "coverage": coverage, "machine_labels": machine, "human_labels": human, "version": version}
+    return {**own, "risk_curve": list(np.linspace(0, coverage, 100))}
+
+
+def test_gains_are_differences_of_runs_with_the_same_seed() -> None:
+    gain = document._gain([run_of(1, 0.6), run_of(0, 0.3), run_of(2, 0.9)], [run_of(0, 0.4), run_of(1, 0.4)], 100)
+    assert gain.differences == pytest.approx([0.2, -0.1])
+    assert str(gain) == "+5.0 ± 15.0"
+    assert str(document.Gain((-0.1,))) == "−10.0"
+    assert str(document.Gain((-0.0001, 0.0001))) == "+0.0 ± 0.0"
+    assert document._gain([run_of(0, 0.3)], [run_of(1, 0.3)], 100) is None
+
+
+def test_gains_at_the_limit_and_of_two_versions_are_marked() -> None:
+    everything = [run_of(0, 0.9, machine=90)]
+    assert str(document._gain(everything, everything, 100)) == "limit"
+    assert str(document._gain(everything, [run_of(0, 0.8, machine=80, human=20)], 100)) == "+10.0"
+    assert str(document._gain(everything, [run_of(0, 0.8, machine=80, version="0.3.0")], 100)) == "+10.0 ‡"
+
+
+def test_what_variants_are_compared_with() -> None:
+    names = set(running.variants())
+    assert names - {"softmax", "as-it-comes"} == set(document._BASES)
+    assert {base for bases in document._BASES.values() for base in bases} < names
+    for section in document.sections(Store(running.RESULTS)):
+        base = "better-network" if section.dataset.has("better-network") else "softmax"
+        difference = section.cells["semi-supervised"].coverage - section.cells[base].coverage
+        assert np.mean(section.gains["semi-supervised"].differences) == pytest.approx(difference)
+
+
+def test_the_datasets_have_as_many_points_as_the_settings_say(shared_data: Path) -> None:
+    for name, n in running.numbers_of_points().items():
+        assert len(load(name, shared_data)) == n
+
+
+def test_curves_are_over_the_whole_pool() -> None:
+    shares, error = document._risk_in_pool([run_of(0, 0.4, human=20), run_of(1, 0.2, human=60)], 100)
+    assert (shares[0], shares[-1]) == pytest.approx((0.8, 40))
+    assert error[-1] == pytest.approx((100 * 0.4 * 49 / 99 + 20) / 2)  # half of what the first run left is 40 %
 
 
 def test_versions_are_ordered_by_their_numbers() -> None:
@@ -127,3 +169,17 @@ def test_seeds_side_by_side_are_as_each_alone(tmp_path: Path, small_dataset: run
     assert len(of_both[0]) == 4
     assert of_both[0] == of_both[1]
     assert of_both[0]["auto", 0] != of_both[0]["auto", 1]
+
+
+def test_how_far_features_go_by_a_head_with_ever_more_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=400)
+    x = (3 * np.eye(3)[y] + rng.normal(size=(400, 3))).astype(np.float32)
+    monkeypatch.setattr(limit, "load", lambda *_: Points(x, y))
+    monkeypatch.setattr(limit, "_JUDGED", 200)
+    for _ in range(2):  # what is there is not measured again
+        limit.run(Store(tmp_path), tmp_path, labels=(30, 200))
+    few, many = Store(tmp_path).read(limit.KIND, limit.DATASET)
+    assert (few["labels"], many["labels"]) == (30, 200)
+    assert 0.6 < few["right"] <= many["right"] + 0.05
+    assert 0 < many["coverage"] <= 1
