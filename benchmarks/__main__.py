@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import fits, growth, pool, runs, thresholds
+from benchmarks import automatic_choice, fits, growth, pool, runs, thresholds
 from benchmarks.harness import HISTORY, Row, record, table
 
-PARTS = ("thresholds", "fits", "pool", "growth", "mnist", "combinations", "cifar10")
-ON_A_CPU = ("thresholds", "fits", "pool", "growth", "mnist")
+PARTS = ("thresholds", "fits", "pool", "choice", "growth", "mnist", "combinations", "cifar10")
+ON_A_CPU = ("thresholds", "fits", "pool", "choice", "growth", "mnist")
 
 
 def main() -> None:
@@ -20,7 +20,9 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(ON_A_CPU))
-    parser.add_argument("--points", type=int, default=100_000, help="of the pool on disk; 1000000 is the full size")
+    parser.add_argument(
+        "--points", type=int, help="of the pool on disk, 100000, and for the automatic choice, 50000; 1000000 is much"
+    )
     parser.add_argument("--history", type=Path, default=HISTORY)
     given = parser.parse_args()
     growths: list[growth.Growth] = []
@@ -46,7 +48,9 @@ def _results(part: str, given: argparse.Namespace) -> list[Row]:
     if part == "fits":
         return fits.results(given.device)
     if part == "pool":
-        return pool.results(given.points)
+        return pool.results(given.points or 100_000)
+    if part == "choice":
+        return automatic_choice.results(given.points or automatic_choice.USUAL_POINTS)
     return runs.results(given.data, given.device, [part])
 
 

@@ -1,6 +1,6 @@
 """What the automatic choice of confidence costs beside plain softmax, the training of classifiers left out.
 
-``python -m benchmarks.automatic_choice``: whole runs over 50,000 points.
+``python -m benchmarks --parts choice``: whole runs over 50,000 points; ``--points 1000000`` takes as many embeddings.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 import labelsieve as ls
+from benchmarks.harness import Row
 from labelsieve.classifiers.base import Classifier
 from labelsieve.types import Array, Ints
 
-POINTS, HELD_OUT = 50_000, 2_000
+USUAL_POINTS, HELD_OUT = 50_000, 2_000
 REPEATS = 3
 Draw = Callable[[np.random.Generator, int], tuple[Array, Ints]]
 
@@ -56,10 +57,47 @@ class Stopwatch:
         Classifier.fit = self._fit  # type: ignore[method-assign]
 
 
-def seconds(classifier: str, draw: Draw, train_budget: int, training: str, confidence: str) -> tuple[float, str | None]:
+def results(points: int = USUAL_POINTS) -> list[Row]:
+    """Embeddings under each classifier for them, as trained by default and plainly; and images."""
+    rows = [
+        _row(
+            f"{points:,} × 384, {labels:,} labels, `{classifier}`, {training}",
+            classifier,
+            embeddings,
+            labels,
+            training,
+            points,
+        )
+        for labels in (500, 2000)
+        for classifier in ("kernel", "embedding")
+        for training in ("vanilla", "semi-supervised")
+        if points == USUAL_POINTS or (labels, classifier) == (2000, "kernel")
+    ]
+    if points == USUAL_POINTS:
+        rows.append(
+            _row(f"{points:,} × 28 × 28, 500 labels, `lenet`, vanilla", "lenet", images, 500, "vanilla", points)
+        )
+    return rows
+
+
+def _row(name: str, classifier: str, draw: Draw, train_budget: int, training: str, points: int) -> Row:
+    """``naive`` is softmax."""
+    repeats = REPEATS if points == USUAL_POINTS else 1
+    best = {}
+    for confidence in ("softmax", "auto"):
+        times = [_seconds(classifier, draw, train_budget, training, confidence, points) for _ in range(repeats)]
+        best[confidence] = min(times, key=lambda time: time[0])
+    (softmax, _), (auto, chosen) = best["softmax"], best["auto"]
+    note = f"{chosen} chosen; naive is softmax, and the choice takes {auto / softmax:.1f} times as long"
+    return Row(f"automatic choice, {name}", auto, softmax, note=note)
+
+
+def _seconds(
+    classifier: str, draw: Draw, train_budget: int, training: str, confidence: str, points: int
+) -> tuple[float, str | None]:
     """Without training, and what was chosen."""
     rng = np.random.default_rng(0)
-    (x, y), held_out = draw(rng, POINTS), draw(rng, HELD_OUT)
+    (x, y), held_out = draw(rng, points), draw(rng, HELD_OUT)
     started = time.perf_counter()
     with Stopwatch() as of_training:
         run = ls.autolabel(
@@ -76,24 +114,3 @@ def seconds(classifier: str, draw: Draw, train_budget: int, training: str, confi
         )
     chosen = run.rounds[-1].confidence_choice
     return time.perf_counter() - started - of_training.seconds, chosen and chosen.split(".")[0]
-
-
-def compare(name: str, classifier: str, draw: Draw, train_budget: int, training: str = "vanilla") -> None:
-    best = {}
-    for confidence in ("softmax", "auto"):
-        best[confidence] = min(
-            (seconds(classifier, draw, train_budget, training, confidence) for _ in range(REPEATS)), key=lambda t: t[0]
-        )
-    (softmax, _), (auto, chosen) = best["softmax"], best["auto"]
-    print(
-        f"{name}: softmax {softmax:.2f} s, auto ({chosen}) {auto:.2f} s, {auto / softmax:.1f} times as long", flush=True
-    )
-
-
-if __name__ == "__main__":
-    for labels in (500, 2000):
-        for classifier in ("kernel", "embedding"):
-            for training in ("vanilla", "semi-supervised"):
-                name = f"embeddings, 384 wide, {labels:,} training labels, {classifier}, {training}"
-                compare(name, classifier, embeddings, labels, training)
-    compare("28 × 28 images, LeNet-5, 500 training labels", "lenet", images, 500)

@@ -55,6 +55,15 @@ TARGETS = [
     Target("500 MB", "peak memory, 1,000,000 × 256", "cpu", seconds_at_most(500)),
     Target("500 MB", "peak memory, 5,000,000 × 256", "cpu", seconds_at_most(500)),
     Target("5 s", "bookkeeping, 1,000,000 points", "cpu", seconds_at_most(5)),
+    *(
+        Target("3 times softmax, training left out", f"automatic choice, {case}", "cpu", of_naive_at_most(3))
+        for case in (
+            "50,000 × 384, 2,000 labels, `kernel`, semi-supervised",
+            "50,000 × 384, 2,000 labels, `kernel`, vanilla",
+            "50,000 × 384, 2,000 labels, `embedding`, vanilla",
+            "50,000 × 28 × 28, 500 labels, `lenet`, vanilla",
+        )
+    ),
 ]  # fmt: skip
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import labelsieve as ls
 from experiments.coverage import document, limit, running
 from experiments.paper.configuration import CONFIDENCES, TRAININGS, protocol
 from experiments.paper.datasets import Division, Points, load
 from experiments.paper.store import Store
 from experiments.paper.unfinished import Unfinished
+from labelsieve.engine.suited import classifier_suited_to, training_suited_to
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -183,3 +185,12 @@ def test_how_far_features_go_by_a_head_with_ever_more_labels(tmp_path: Path, mon
     assert (few["labels"], many["labels"]) == (30, 200)
     assert 0.6 < few["right"] <= many["right"] + 0.05
     assert 0 < many["coverage"] <= 1
+
+
+@pytest.mark.parametrize("name", ["newsgroups20", "tiny_imagenet"])
+def test_as_it_comes_is_what_the_product_takes_by_itself(name: str, shared_data: Path) -> None:
+    dataset = running.datasets()[name]
+    pool = ls.Pool(load(dataset.paper, shared_data).x[:500])
+    classifier = classifier_suited_to(pool, "cpu")
+    taken = {"classifier": classifier, "training": training_suited_to(classifier, protocol(dataset.paper).pool)}
+    assert {"training": "vanilla", **dataset.as_it_comes} == taken
