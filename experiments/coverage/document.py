@@ -207,6 +207,7 @@ def _filled(template: str, store: Store) -> str:
     environment.filters |= {"thousands": "{:,}".format, "share": lambda share: f"{100 * share:.1f} %"}
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
     found, of_pixels = sections(store), datasets()["cifar10"].parameters
+    certified_by = _certified_by(Store(paper_results.RESULTS))
     filled = environment.from_string(text).render(
         sections=found,
         limits=sorted(store.read(limit.KIND, limit.DATASET), key=lambda record: record["labels"]),
@@ -216,8 +217,8 @@ def _filled(template: str, store: Store) -> str:
         first=_FIRST,
         figure=FIGURE,
         fewer="semi-supervised-fewer-labels",
-        certified_by=_certified_by(Store(paper_results.RESULTS)),
-        older_versions=_older_versions(found),
+        certified_by=certified_by,
+        other_versions=_other_versions(found, next(iter(certified_by), "")),
         highest_error=_HIGHEST_ERROR,
         drawn=list(_COLOURS),
         network=of_pixels["resnet"],
@@ -243,9 +244,9 @@ def _certified_by(store: Store) -> dict[str, list[str]]:
     return {version: cells[version] for version in sorted(cells)}
 
 
-def _older_versions(found: Sequence[Section]) -> list[str]:
-    """Versions some variants were run with, but for the latest."""
-    return sorted({version for section in found for version in section.by_version}, key=_numbers_of)[:-1]
+def _other_versions(found: Sequence[Section], usual: str) -> list[str]:
+    """Versions some variants were run with, but for that of the paper's combinations."""
+    return sorted({version for section in found for version in section.by_version} - {usual}, key=_numbers_of)
 
 
 def sections(store: Store) -> list[Section]:

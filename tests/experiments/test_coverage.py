@@ -97,8 +97,9 @@ def test_curves_are_over_the_whole_pool() -> None:
 
 
 def test_versions_are_ordered_by_their_numbers() -> None:
-    section = replace(document.sections(Store(running.RESULTS))[0], by_version={"0.10.0": ["auto"], "0.4.0": ["auto"]})
-    assert document._older_versions([section]) == ["0.4.0"]
+    by_version = {"0.10.0": ["auto"], "0.4.0": ["auto"], "0.3.0": ["auto"], "0.9.0": ["auto"]}
+    section = replace(document.sections(Store(running.RESULTS))[0], by_version=by_version)
+    assert document._other_versions([section], "0.4.0") == ["0.3.0", "0.9.0", "0.10.0"]
 
 
 def test_committed_runs_are_of_todays_settings() -> None:

@@ -47,6 +47,11 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
         fitted on; None if it has no idea."""
         return None
 
+    def coverage_to_test(self, scores: Floats, tolerance: float) -> float | None:
+        """Where a certified rule should look for the threshold, if that is known well enough to stake most of delta on
+        it: what is expected, unless there is a reason not to."""
+        return self.expected_coverage(scores, tolerance)
+
     @final
     def fit(self, outputs: Outputs, y: Ints) -> Self:
         """Learn from calibration points: what the classifier said, and the true class codes."""

@@ -168,7 +168,7 @@ class Loop:
         )
         evidence = self._threshold_evidence(held_out_scored, validation, ~is_calibration)
         everything = np.concatenate([scored.score, held_out_scored.score, waiting_scored.score])
-        expected = confidence.expected_coverage(everything, self._settings.tolerance)
+        expected = confidence.coverage_to_test(everything, self._settings.tolerance)
         thresholds = self._thresholds(evidence, scored, waiting_scored, seen, expected)
         accepted = scored.score >= thresholds[scored.predicted]
         in_region = held_out_scored.score >= thresholds[held_out_scored.predicted]

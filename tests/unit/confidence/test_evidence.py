@@ -62,6 +62,14 @@ def test_the_automatic_choice_keeps_softmax_where_evidence_is_noise():
     np.testing.assert_array_equal(chosen.score(outputs), outputs.top_probabilities)
 
 
+def test_with_few_points_better_by_chance_is_not_enough():
+    """Evidence of noise: among many small samples, half would let more through by it."""
+    chosen = [Auto(tolerance=0.2, random_state=seed).fit(*world(120, seed=seed)) for seed in range(40)]
+    taken = sum(one.choice_.startswith("evidence") for one in chosen)
+    assert taken <= 5  # one in forty is to be expected where neither is better
+    assert sum("may be chance" in one.choice_ for one in chosen) >= 10
+
+
 def test_what_is_expected_is_what_comes():
     outputs, y = world(5000, telling=2.0)
     others, truth = world(5000, telling=2.0, seed=1)
@@ -69,6 +77,16 @@ def test_what_is_expected_is_what_comes():
         scores = method.fit(outputs, y).score(others)
         expected = method.expected_coverage(scores, 0.05)
         assert expected == pytest.approx(coverage_at(0.05, scores, others.predicted == truth), abs=0.06)
+
+
+@pytest.mark.parametrize(("n", "telling", "says"), [(300, 0.0, False), (3000, 0.0, True), (300, 6.0, True)])
+def test_with_few_mistakes_softmax_is_tested_as_softmax_alone(n, telling, says):
+    """What they let it expect says when to stop asking, not where the certified test begins."""
+    chosen, outputs = Auto(tolerance=0.05).fit(*world(n, telling=telling)), world(seed=1)[0]
+    scores = chosen.score(outputs)
+    assert chosen.choice_.startswith("evidence" if telling else "softmax")
+    assert chosen.expected_coverage(scores, 0.05) is not None
+    assert (chosen.coverage_to_test(scores, 0.05) is not None) is says
 
 
 def test_coverage_by_hand():
