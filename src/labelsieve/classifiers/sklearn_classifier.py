@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
@@ -59,11 +60,10 @@ class SklearnClassifier(Classifier):
 
     def __str__(self) -> str:
         """For people: its name, if it has one; else what it is made of."""
-        plain = repr(type(self)(self.estimator, self.scale_inputs))
-        for name in _ESTIMATORS:
-            if repr(registry.create("classifier", name)) == plain:
-                return name if self.training is None else f"{name}, training={self.training!r}"
-        return repr(self)
+        name = _names_by_parameters().get(repr(type(self)(self.estimator, self.scale_inputs)))
+        if name is None:
+            return repr(self)
+        return name if self.training is None else f"{name}, training={self.training!r}"
 
     @property
     def trains_in_seconds(self) -> bool:
@@ -194,3 +194,9 @@ class SklearnClassifier(Classifier):
 
     def _rows(self, x: Array) -> Array:
         return flattened(x if self.scaler_ is None else self.scaler_(x))
+
+
+@cache
+def _names_by_parameters() -> dict[str, str]:
+    """Made once: scikit-learn takes milliseconds to describe an estimator."""
+    return {repr(registry.create("classifier", name)): name for name in _ESTIMATORS}
