@@ -133,6 +133,7 @@ def test_given_validation_is_thinned_and_certifies_the_last_round():
         validation=(x[1000:], y[1000:]),
         classes=3,
         train_budget=60,
+        confidence="evidence",
         stop_early=False,
         progress=False,
     )
@@ -148,8 +149,9 @@ def test_given_validation_is_thinned_and_certifies_the_last_round():
 def test_certified_rounds_draw_fresh_labels_and_use_each_once():
     x, y = make_blobs(n_samples=3000, centers=3, cluster_std=2.5, random_state=7)
     run = ls.autolabel(
-        x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=600, certified_rounds=2, progress=False
-    )
+        x, ls.SimulatedAnnotator(y), train_budget=60, validation_budget=600, certified_rounds=2, progress=False,
+        confidence="evidence",
+    )  # fmt: skip
     tested = [report.number for report in run.rounds if report.threshold_points]
     assert tested == [3, 4]
     assert [run.rounds[number - 1].threshold_points for number in tested] == [300, 300]
