@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -207,7 +207,6 @@ def _filled(template: str, store: Store) -> str:
     environment.filters |= {"thousands": "{:,}".format, "share": lambda share: f"{100 * share:.1f} %"}
     text = (Path(__file__).parent / template).read_text(encoding="utf-8")
     found, of_pixels = sections(store), datasets()["cifar10"].parameters
-    certified_by = _certified_by(Store(paper_results.RESULTS))
     filled = environment.from_string(text).render(
         sections=found,
         limits=sorted(store.read(limit.KIND, limit.DATASET), key=lambda record: record["labels"]),
@@ -217,36 +216,36 @@ def _filled(template: str, store: Store) -> str:
         first=_FIRST,
         figure=FIGURE,
         fewer="semi-supervised-fewer-labels",
-        certified_by=certified_by,
-        other_versions=_other_versions(found, next(iter(certified_by), "")),
+        certified_by={name: in_words(_certified_by(Store(paper_results.RESULTS), name)) for name in DATASETS},
+        in_words=in_words,
         highest_error=_HIGHEST_ERROR,
         drawn=list(_COLOURS),
         network=of_pixels["resnet"],
         preset=create("classifier", "resnet").precision,
         consistency=of_pixels["semi-supervised"],
+        folds=create("confidence", "auto").folds,
         batches=round(1 / datasets()["cifar10"].semi_supervised["first_share"]),
     )
     return f"{filled}\n"
 
 
-def _certified_by(store: Store) -> dict[str, list[str]]:
-    """Which certified runs of the paper's methods are by which version of the package, the oldest first."""
-    cells: dict[str, list[str]] = {}
-    for dataset in DATASETS:
-        trainings: dict[str, set[str]] = {}
-        for run in store.read(RUNS, dataset):
-            if run["thresholds"] == "certified":
-                trainings.setdefault(run["version"], set()).add(run["training"])
-        title = protocol(dataset).title
-        for version, own in trainings.items():
-            some = [f"{title} with {TITLES[training]}" for training in TRAININGS if training in own]
-            cells.setdefault(version, []).extend(some if len(own) < len(TRAININGS) else [title])
-    return {version: cells[version] for version in sorted(cells)}
+def _certified_by(store: Store, dataset: str) -> dict[str, list[str]]:
+    """Which trainings of the paper's certified runs are by which version of the package."""
+    found = {
+        version: {run["training"] for run in runs}
+        for version, runs in _by_version(run for run in store.read(RUNS, dataset) if run["thresholds"] == "certified")
+    }
+    return {version: [TITLES[name] for name in TRAININGS if name in own] for version, own in found.items()}
 
 
-def _other_versions(found: Sequence[Section], usual: str) -> list[str]:
-    """Versions some variants were run with, but for that of the paper's combinations."""
-    return sorted({version for section in found for version in section.by_version} - {usual}, key=_numbers_of)
+def in_words(by_version: Mapping[str, Sequence[str]]) -> str:
+    """What is by which version, the newest first; most of it in one word."""
+    if len(by_version) < 2:
+        return ", ".join(by_version)
+    most = max(by_version, key=lambda version: len(by_version[version]))
+    named = {version: ", ".join(by_version[version]) for version in by_version if version != most}
+    newest_first = sorted(named, key=_numbers_of, reverse=True)
+    return "; ".join([*(f"{version}: {named[version]}" for version in newest_first), f"{most}: all others"])
 
 
 def sections(store: Store) -> list[Section]:
@@ -325,10 +324,16 @@ def _seed_by_seed(of_default: Sequence[Record], of_combinations: Sequence[Record
 
 
 def _variants_by_version(records: Sequence[Record]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
-    for record in sorted(records, key=lambda record: record["version"]):
-        found.setdefault(record["version"], {})[record["variant"]] = None
-    return {version: list(of_version) for version, of_version in found.items()}
+    return {
+        version: list(dict.fromkeys(record["variant"] for record in runs)) for version, runs in _by_version(records)
+    }
+
+
+def _by_version(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record["version"], []).append(record)
+    yield from found.items()
 
 
 def _rule_of(record: Record) -> int:

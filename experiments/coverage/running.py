@@ -114,9 +114,10 @@ def run(
             unfinished.forget(record["key"] for record in records)
             for record in records:
                 error = "–" if record["error"] is None else f"{record['error']:.1%}"
+                took = "went on" if record["seconds"] is None else f"{record['seconds']:.0f} s"
                 print(
                     f"{dataset.title}: {record['variant']}, seed {record['seed']}: {record['coverage']:.1%} at an "
-                    f"error of {error}, {record['seconds']:.0f} s",
+                    f"error of {error}, {took}",
                     flush=True,
                 )
 
@@ -163,7 +164,7 @@ def _records(
     device: str,
     unfinished: Unfinished,
 ) -> list[Record]:
-    """Of variants and seeds side by side; ``seconds`` are shared evenly."""
+    """Of variants and seeds side by side; ``seconds`` are shared evenly, and null where runs had begun before."""
     started = time.perf_counter()
     pools = {seed: (ls.Pool(parts.pool.x), ls.Pool(parts.validation.x)) for seed, parts in divided.items()}
     own = [
@@ -177,6 +178,7 @@ def _records(
         }
         for variant, seed in wanted
     ]
+    had_begun = any(len(settings["ledger"]) for settings in own)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)
         runs = ls.autolabel_many(
@@ -188,7 +190,7 @@ def _records(
             device=device,
             progress=False,
         )
-    seconds = (time.perf_counter() - started) / len(wanted)
+    seconds = round((time.perf_counter() - started) / len(wanted), 1)
     return [
         {
             "key": _key(dataset, of_paper, variant, seed),
@@ -196,7 +198,7 @@ def _records(
             "variant": variant,
             "seed": seed,
             **_measured(run, divided[seed].pool.y),
-            "seconds": round(seconds, 1),
+            "seconds": None if had_begun else seconds,
             "version": ls.__version__,
         }
         for (variant, seed), run in zip(wanted, runs, strict=True)

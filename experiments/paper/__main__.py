@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         ("page", _page, "write docs/results.md and draw its figures from the results"),
         ("table", _table, "write docs/results.md alone"),
         ("figures", _figures, "draw its figures alone"),
+        ("renew", _renew, "take what a newer version ran again into the table; what it replaces stays to be compared"),
     ):
         commands.add_parser(name, help=text).set_defaults(do=do)
     gather = commands.add_parser("gather", help="take over results from another folder, such as another machine's")
@@ -202,6 +203,12 @@ def _all(parsed: argparse.Namespace) -> None:
     _training_error(parsed)
     _leak(parsed)
     _page(parsed)
+
+
+def _renew(parsed: argparse.Namespace) -> None:
+    from experiments.paper.renewal import renew
+
+    print(f"{renew(Store(parsed.results))} runs of the table are by a newer version now")
 
 
 def _gather(parsed: argparse.Namespace) -> None:

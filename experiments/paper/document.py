@@ -190,7 +190,6 @@ def _context(store: Store) -> dict[str, Any]:
         },
         "again": again,
         "never_again": rerun.never_again(again),
-        "again_on_cpus": all(one.after.startswith("CPU") for one in again),
         "beyond_limit": [protocol(dataset).title for dataset in DATASETS if _prints_beyond_limit(dataset)],
         "hardly_trained": [(dataset, training) for dataset, training, _ in ranking.untrained],
         "fewest_seeds": fewest_seeds,

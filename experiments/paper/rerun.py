@@ -1,7 +1,7 @@
-"""Runs done again from nothing, beside those of the table: on another machine, or by another version of the package.
+"""Cells that were run more than once: on another machine, or by another version of the package.
 
-A cell matches if its means of coverage and of error, over the seeds that were run again, moved by no more than the
-standard deviation that it has over all its seeds.
+A cell matches if its means of coverage and of error, over the seeds that there are twice, are no further from those of
+the table than the standard deviation that it has there over all its seeds.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from experiments.paper.table import (
 
 @dataclass(frozen=True)
 class Comparison:
-    """Cells of one dataset under one rule, run again on one machine by one version. ``identical``: runs with the same
-    labels in number, and as many wrong. ``empty``: runs that label nothing when done again. ``moved``: cells that do
-    not match, as they were over all their seeds. ``again``: all cells as they are now."""
+    """Cells of one dataset under one rule, in the table and as one machine and version beside it has them.
+
+    ``identical``: runs with the same labels in number, and as many wrong. ``empty``: runs beside the table that label
+    nothing. ``moved``: cells that do not match, as the table has them over all their seeds. ``others``: all cells as
+    they are beside it. Of pairs, the table's comes first."""
 
     dataset: str
     rule: str
@@ -43,20 +45,20 @@ class Comparison:
     runs: int
     identical: int
     empty: int
-    before: str
-    after: str
+    in_table: str
+    beside: str
     coverage: tuple[float, float]
     error: tuple[float, float] | None
     moved: list[tuple[CellName, Cell]]
-    again: dict[CellName, Cell]
+    others: dict[CellName, Cell]
 
     @classmethod
     def of(cls, dataset: str, rule: str, found: dict[CellName, tuple[Seeds, Seeds]]) -> Comparison:
-        """``found``: all runs of a cell, and those done again."""
-        pairs = [(old[seed], new) for old, again in found.values() for seed, new in again.items()]
-        moved = [(name, Cell.of(old.values())) for name, (old, again) in found.items() if not _matches(old, again)]
-        both = [(error_of(old), error_of(new)) for old, new in pairs]
-        errors = [(old, new) for old, new in both if old is not None and new is not None]
+        """``found``: all runs of a cell in the table, and those beside it."""
+        pairs = [(own[seed], other) for own, others in found.values() for seed, other in others.items()]
+        moved = [(name, Cell.of(own.values())) for name, (own, others) in found.items() if not _matches(own, others)]
+        both = [(error_of(own), error_of(other)) for own, other in pairs]
+        errors = [(own, other) for own, other in both if own is not None and other is not None]
         return cls(
             dataset=dataset,
             rule=rule,
@@ -64,35 +66,35 @@ class Comparison:
             cells=len(found),
             matching=len(found) - len(moved),
             runs=len(pairs),
-            identical=sum(_labels(old) == _labels(new) for old, new in pairs),
-            empty=sum(not new["machine_labels"] for _, new in pairs),
-            before=_machines([old for old, _ in pairs]),
-            after=_machines([new for _, new in pairs]),
-            coverage=_means([(old["coverage"], new["coverage"]) for old, new in pairs]),
+            identical=sum(_labels(own) == _labels(other) for own, other in pairs),
+            empty=sum(not other["machine_labels"] for _, other in pairs),
+            in_table=_machines([own for own, _ in pairs]),
+            beside=_machines([other for _, other in pairs]),
+            coverage=_means([(own["coverage"], other["coverage"]) for own, other in pairs]),
             error=_means(errors) if errors else None,
             moved=moved,
-            again={name: Cell.of(again.values()) for name, (_, again) in found.items()},
+            others={name: Cell.of(others.values()) for name, (_, others) in found.items()},
         )
 
     def elsewhere(self, others: Sequence[Comparison], name: CellName) -> list[tuple[str, Cell]]:
-        """The same cell by other machines and versions that ran it again."""
+        """The same cell by the other machines and versions beside the table."""
         return [
-            (other.after, other.again[name])
+            (other.beside, other.others[name])
             for other in others
-            if (other.dataset, other.rule) == (self.dataset, self.rule) and other is not self and name in other.again
+            if (other.dataset, other.rule) == (self.dataset, self.rule) and other is not self and name in other.others
         ]
 
 
 def comparisons(store: Store) -> list[Comparison]:
-    """One for each dataset and rule of which anything was run again, and for each machine and version that did it."""
+    """One for each dataset and rule of which anything was run more than once, and for each machine and version."""
     found = []
     for dataset in DATASETS:
-        first, records = runs(store, dataset), store.read(AGAIN, dataset)
+        table, records = runs(store, dataset), store.read(AGAIN, dataset)
         for rule, machine in product(RULES, sorted({made_by(record) for record in records})):
-            again = by_cell(one for one in records if one["thresholds"] == rule and made_by(one) == machine)
-            in_both = sorted(first.keys() & again.keys())
-            pairs = {name: (first[name], _comparable(first[name], again[name])) for name in in_both}
-            both = {name: (old, new) for name, (old, new) in pairs.items() if new}
+            beside = by_cell(one for one in records if one["thresholds"] == rule and made_by(one) == machine)
+            in_both = sorted(table.keys() & beside.keys())
+            pairs = {name: (table[name], _comparable(table[name], beside[name])) for name in in_both}
+            both = {name: (own, others) for name, (own, others) in pairs.items() if others}
             if both:
                 found.append(Comparison.of(dataset, rule, both))
     return found
@@ -114,9 +116,9 @@ def fails_by_chance(seeds: int) -> float:
     return float(2 * student_t.sf((seeds / 2) ** 0.5, seeds - 1))
 
 
-def _comparable(old: Seeds, again: Seeds) -> Seeds:
+def _comparable(own: Seeds, others: Seeds) -> Seeds:
     """Those with a seed and with parameters that the table has, too."""
-    return {seed: run for seed, run in again.items() if seed in old and parameters_of(run) == parameters_of(old[seed])}
+    return {seed: run for seed, run in others.items() if seed in own and parameters_of(run) == parameters_of(own[seed])}
 
 
 def comparison_table(found: Sequence[Comparison]) -> str:
@@ -125,17 +127,17 @@ def comparison_table(found: Sequence[Comparison]) -> str:
             protocol(one.dataset).title,
             f"`{one.rule}`",
             ", ".join(one.methods),
-            one.before,
-            one.after,
+            one.in_table,
+            one.beside,
             f"{one.identical} of {one.runs}",
             str(one.empty),
             f"{one.matching} of {one.cells}",
-            _moved(one.coverage),
-            "–" if one.error is None else _moved(one.error),
+            _both(one.coverage),
+            "–" if one.error is None else _both(one.error),
         ]
         for one in found
     ]
-    header = ["dataset", "rule", "training", "before", "again", "runs alike", "empty", "cells that match"]
+    header = ["dataset", "rule", "training", "in the table", "beside it", "runs alike", "empty", "cells that match"]
     return markdown([*header, "mean coverage", "mean error"], lines, left=5)
 
 
@@ -146,17 +148,17 @@ def _methods(names: Collection[CellName]) -> list[str]:
     return [TITLES[training] + beside for training in trainings]
 
 
-def _matches(old: Seeds, again: Seeds) -> bool:
-    return all(_stays(old, again, quantity) for quantity in (_coverage, error_of))
+def _matches(own: Seeds, others: Seeds) -> bool:
+    return all(_is_near(own, others, quantity) for quantity in (_coverage, error_of))
 
 
-def _stays(old: Seeds, again: Seeds, quantity: Callable[[Record], float | None]) -> bool:
-    usual = [value for run in old.values() if (value := quantity(run)) is not None]
-    before = [value for seed in again if (value := quantity(old[seed])) is not None]
-    after = [value for run in again.values() if (value := quantity(run)) is not None]
-    if not before or not after:
-        return before == after
-    return abs(fmean(after) - fmean(before)) <= (stdev(usual) if len(usual) > 1 else 0.0)
+def _is_near(own: Seeds, others: Seeds, quantity: Callable[[Record], float | None]) -> bool:
+    usual = [value for run in own.values() if (value := quantity(run)) is not None]
+    here = [value for seed in others if (value := quantity(own[seed])) is not None]
+    there = [value for run in others.values() if (value := quantity(run)) is not None]
+    if not here or not there:
+        return here == there
+    return abs(fmean(there) - fmean(here)) <= (stdev(usual) if len(usual) > 1 else 0.0)
 
 
 def _coverage(run: Record) -> float | None:
@@ -172,9 +174,9 @@ def _machines(records: Sequence[Record]) -> str:
 
 
 def _means(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    before, after = zip(*pairs, strict=True)
-    return fmean(before), fmean(after)
+    here, there = zip(*pairs, strict=True)
+    return fmean(here), fmean(there)
 
 
-def _moved(means: tuple[float, float]) -> str:
-    return " → ".join(f"{100 * mean:.1f}" for mean in means)
+def _both(means: tuple[float, float]) -> str:
+    return " and ".join(f"{100 * mean:.1f}" for mean in means)

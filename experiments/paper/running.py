@@ -19,7 +19,7 @@ from experiments.paper.cells import Cell, in_batches
 from experiments.paper.configuration import TOLERANCE, Protocol
 from experiments.paper.datasets import Division, Points, division, load
 from experiments.paper.methods import Chosen
-from experiments.paper.store import RUNS, Record, Store, key_of
+from experiments.paper.store import RUNS, Record, Store, key_again
 from experiments.paper.unfinished import Unfinished
 from labelsieve.errors import LabelsieveWarning
 
@@ -103,9 +103,8 @@ def _perform(
 
 
 def _key(cell: Cell, protocol: Protocol, chosen: Chosen, kind: str, device: str) -> str:
-    """What is run again has one for each machine and version: all of them are kept, to be compared."""
     key = cell.key(protocol, chosen.parameters(cell.training, cell.confidence))
-    return key if kind == RUNS else key_of({kind: key, "device": _device_in_words(device), "version": ls.__version__})
+    return key if kind == RUNS else key_again(key, _device_in_words(device), ls.__version__)
 
 
 def _run_batch(
@@ -128,7 +127,7 @@ def _run_batch(
             pools[place] = ls.Pool(divided[place].pool.x), ls.Pool(divided[place].validation.x)
         ledger = unfinished.ledger(_key(cell, protocol, chosen, kind, device))
         own.append(_settings(cell, here, chosen, divided[place], *pools[place]) | {"ledger": ledger})
-    started = time.perf_counter()
+    had_begun, started = any(len(settings["ledger"]) for settings in own), time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsieveWarning)
         runs = ls.autolabel_many(
@@ -141,13 +140,14 @@ def _run_batch(
             device=device,
             progress=False,
         )
-    seconds = (time.perf_counter() - started) / len(batch)
+    seconds = round((time.perf_counter() - started) / len(batch), 2)
     return [
         {
             "key": _key(cell, protocol, chosen, kind, device),
             **_described(cell, protocol, chosen),
             **_measured(run, divided[cell.seed, cell.protocol(protocol).validation].pool.y),
-            "seconds": round(seconds, 2),
+            "seconds": None if had_begun else seconds,
+            "side_by_side": len(batch),
             "device": _device_in_words(device),
             "precision": protocol.precision,
             "date": date.today().isoformat(),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from labelsieve.search.searching import search
     from labelsieve.types import Outputs, RoundReport
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 __all__ = [
     "Evaluation",

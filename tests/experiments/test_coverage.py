@@ -96,10 +96,10 @@ def test_curves_are_over_the_whole_pool() -> None:
     assert error[-1] == pytest.approx((100 * 0.4 * 49 / 99 + 20) / 2)  # half of what the first run left is 40 %
 
 
-def test_versions_are_ordered_by_their_numbers() -> None:
-    by_version = {"0.10.0": ["auto"], "0.4.0": ["auto"], "0.3.0": ["auto"], "0.9.0": ["auto"]}
-    section = replace(document.sections(Store(running.RESULTS))[0], by_version=by_version)
-    assert document._other_versions([section], "0.4.0") == ["0.3.0", "0.9.0", "0.10.0"]
+def test_versions_are_told_the_newest_first() -> None:
+    assert document.in_words({"0.4.0": ["auto", "softmax"]}) == "0.4.0"
+    by_version = {"0.9.0": ["evidence"], "0.4.0": ["auto", "softmax", "kernel"], "0.10.0": ["features", "as-it-comes"]}
+    assert document.in_words(by_version) == "0.10.0: features, as-it-comes; 0.9.0: evidence; 0.4.0: all others"
 
 
 def test_committed_runs_are_of_todays_settings() -> None:

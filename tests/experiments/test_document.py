@@ -13,7 +13,8 @@ from matplotlib.testing.compare import compare_images
 from experiments.paper import appendix_tables, claims, document, figures, hyperparameters, leak, rerun, rounds, table
 from experiments.paper.configuration import ANCHORED, CONFIDENCES, DATASETS, RULES, TRAININGS, protocol
 from experiments.paper.figures import exhibits
-from experiments.paper.store import AGAIN, RUNS, Store
+from experiments.paper.renewal import renew
+from experiments.paper.store import AGAIN, RUNS, Store, key_again
 
 DOCS = Path(__file__).parents[2] / "docs"
 POOL = 10_000_000
@@ -403,7 +404,7 @@ class TestTheSameOnceMore:
         assert (found.matching, found.cells, found.identical, found.runs) == (1, 1, 1, 2)
         assert found.coverage == pytest.approx((0.45, 0.5))
         assert found.error == pytest.approx((0.03, 0.04))
-        assert (found.before, found.after) == ("H200, 0.1", "CPU, 0.2")
+        assert (found.in_table, found.beside) == ("H200, 0.1", "CPU, 0.2")
 
     @pytest.mark.parametrize(("coverage", "error"), [(0.55, 0.02), (0.4, 0.05), (0.0, None)])
     def test_one_that_moved_further_does_not(self, store: Store, coverage: float, error: float | None) -> None:
@@ -426,10 +427,36 @@ class TestTheSameOnceMore:
         store.add(AGAIN, "newsgroups20", [record(0, 0.4, 0.02, **DONE)])
         by_other, by_same = rerun.comparisons(store)
         assert by_other == other
-        assert (by_same.after, by_same.identical, by_same.matching) == ("H200, 0.1", 1, 1)
+        assert (by_same.beside, by_same.identical, by_same.matching) == ("H200, 0.1", 1, 1)
         ((name, _),) = by_other.moved
-        assert by_other.elsewhere([by_other, by_same], name) == [("H200, 0.1", by_same.again[name])]
-        assert by_same.elsewhere([by_other, by_same], name) == [("CPU, 0.2", by_other.again[name])]
+        assert by_other.elsewhere([by_other, by_same], name) == [("H200, 0.1", by_same.others[name])]
+        assert by_same.elsewhere([by_other, by_same], name) == [("CPU, 0.2", by_other.others[name])]
+
+    def test_why_runs_are_not_alike(self) -> None:
+        """What the page says of it, whatever the numbers are."""
+        store = Store()
+        networks = store.read(AGAIN, "cifar10")
+        together: dict[tuple[str, str, float], set[int]] = {}  # runs side by side share their seconds evenly
+        for run in networks:
+            together.setdefault((run["version"], run["training"], run["seconds"]), set()).add(run["seed"])
+        assert {len(seeds) for (version, *_), seeds in together.items() if version == "0.4.0"} == {2, 3}
+        ours = {
+            (run["training"], run["seconds"], run["seed"])
+            for run in store.read(RUNS, "cifar10")
+            if run["version"] == "0.5.0"
+        }
+        assert len({made[:2] for made in ours}) == len(ours)
+        posts, by_first_version = (
+            table.runs(store, "newsgroups20"),
+            [run for run in store.read(AGAIN, "newsgroups20") if run["version"] == "0.1.0"],
+        )
+        differ = {
+            name.confidence
+            for name, others in table.by_cell(by_first_version).items()
+            for seed, other in others.items()
+            if posts[name][seed]["device"] == other["device"] and posts[name][seed]["wrong"] != other["wrong"]
+        }
+        assert differ == {"colander"}
 
     def test_how_often_a_cell_fails_by_chance(self) -> None:
         rng = np.random.default_rng(0)
@@ -439,6 +466,42 @@ class TestTheSameOnceMore:
 
     def test_nothing_again_is_said(self, store: Store) -> None:
         assert rerun.comparisons(store) == []
+
+
+class TestRenewal:
+    """Keys tell which run of the table was run again."""
+
+    def again(self, run: dict[str, Any], device: str, version: str, **changed: Any) -> dict[str, Any]:
+        made = {"device": device, "version": version}
+        return {**run, **made, **changed, "key": key_again(run["key"], **made)}
+
+    def test_the_newest_is_in_the_table_and_the_others_beside_it(self, store: Store) -> None:
+        runs = [record(seed, 0.4, 0.02, device="H200", version="0.9.0") for seed in (0, 1)]
+        newer = self.again(runs[0], "CPU", "0.10.0", coverage=0.5)
+        store.add(RUNS, "newsgroups20", runs)
+        store.add(AGAIN, "newsgroups20", [self.again(runs[0], "CPU", "0.9.1", coverage=0.6), newer])
+        assert renew(store) == 1
+        first, second = store.read(RUNS, "newsgroups20")
+        assert first == {**newer, "key": runs[0]["key"]}
+        assert second == runs[1]
+        beside = store.read(AGAIN, "newsgroups20")
+        assert {(run["device"], run["version"], run["coverage"]) for run in beside} == {
+            ("CPU", "0.9.1", 0.6),
+            ("H200", "0.9.0", 0.4),
+        }
+        assert renew(store) == 0
+
+    def test_another_machine_with_the_same_version_replaces_nothing(self, store: Store) -> None:
+        run = record(0, 0.4, 0.02, device="H200", version="0.9.0")
+        store.add(RUNS, "newsgroups20", [run])
+        store.add(AGAIN, "newsgroups20", [self.again(run, "CPU", "0.9.0", coverage=0.5)])
+        assert renew(store) == 0
+        assert store.read(RUNS, "newsgroups20") == [run]
+
+    def test_the_committed_table_is_the_newest(self, tmp_path: Path) -> None:
+        copy = Store(tmp_path)
+        copy.gather(Store())
+        assert renew(copy) == 0
 
 
 class TestRendering:

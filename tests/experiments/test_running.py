@@ -222,6 +222,8 @@ def test_a_batch_that_is_cut_off_goes_on_from_there(
     one, other = (sorted(_numbers(record) for record in own.read("runs", "newsgroups20")) for own in (store, whole))
     assert one == other
     assert 0 < len(fits) < of_whole  # not from the beginning
+    assert {record["seconds"] for record in store.read("runs", "newsgroups20")} == {None}  # nobody knows them all
+    assert None not in {record["seconds"] for record in whole.read("runs", "newsgroups20")}
     assert not list((tmp_path / "unfinished").iterdir())
 
 

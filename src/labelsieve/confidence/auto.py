@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from labelsieve.confidence.base import ConfidenceFunction, top_probability
+from labelsieve.confidence.base import ConfidenceFunction, log_odds, top_probability
 from labelsieve.confidence.evidence import Evidence, evidence_columns
 from labelsieve.expectation import area_under_risk, coverage_at, coverage_expected_at
 from labelsieve.fitting.threads import threads_for
-from labelsieve.types import Array, Bools, Floats, Ints, Outputs
+from labelsieve.types import Bools, Floats, Ints, Outputs
 
-_SURE = 1e-12
 _MISTAKES_PER_COLUMN = 10
-_SURE_OF, _DRAWS = 2.0, 100
-"""By how many standard errors evidence has to be better, and by how many draws of points these are found out."""
+_STRENGTHS = (0.001, 0.01, 0.1)
+"""Of evidence that is held to softmax."""
+_FEWEST_ALLOWED = 5
+"""Mistakes among the training points at the tolerance; what lets more through at it shows in no fewer."""
+_SURE = 1e-9
 
 
 class Auto(ConfidenceFunction):
@@ -28,8 +30,8 @@ class Auto(ConfidenceFunction):
     regression that has not seen it either. No validation label is used, so all of them are left to the thresholds.
 
     A regression on many columns needs mistakes to learn from, ten for each column by a common rule (Peduzzi et al.
-    1996). With fewer it does harm about as often as it seems to help, so it also has to sort right from wrong
-    predictions better by more than chance would.
+    1996). With fewer it is held to softmax, as closely as left-out points cannot tell from the best: the one-standard-
+    error rule (Breiman et al. 1984) on what it says of being right.
 
     tolerance: None means the run's.
     folds: as in ``Evidence``.
@@ -54,7 +56,7 @@ class Auto(ConfidenceFunction):
             return None
         if self.evidence_ is not None:
             return self.evidence_.expected_coverage(scores, tolerance)
-        return coverage_expected_at(tolerance, self.calibration_.predict_proba(_log_odds(scores))[:, 1])
+        return coverage_expected_at(tolerance, self.calibration_.predict_proba(log_odds(scores)[:, None])[:, 1])
 
     def coverage_to_test(self, scores: Floats, tolerance: float) -> float | None:
         """What is expected; with few mistakes to learn from that is too rough for softmax, whose test is then that of
@@ -64,52 +66,78 @@ class Auto(ConfidenceFunction):
         return self.expected_coverage(scores, tolerance)
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
-        tolerance = 0.05 if self.tolerance is None else self.tolerance
-        right, evidence = outputs.predicted == y, Evidence(self.folds, random_state=self.random_state)
-        plain = top_probability(outputs)
-        unseen = {"softmax": plain}
-        by_evidence = evidence.cross_validated(outputs, y)
-        if by_evidence is not None:
-            unseen["evidence"] = by_evidence
+        right, plain = outputs.predicted == y, top_probability(outputs)
         self.few_mistakes_ = int((~right).sum()) < _MISTAKES_PER_COLUMN * evidence_columns(outputs).shape[1]
-        judged = {name: _merit(scores, right, tolerance) for name, scores in unseen.items()}
-        chosen = max(judged, key=lambda name: judged[name])  # softmax, if they are equal
-        doubt, seed = "", self.random_state or 0
-        if chosen == "evidence" and self.few_mistakes_ and not _surely_better(unseen[chosen], plain, right, seed):
-            chosen, doubt = "softmax", ", which for so few mistakes may be chance"
-        self.evidence_ = evidence.fit(outputs, y) if chosen == "evidence" else None
         with threads_for(len(y)):
-            self.calibration_ = LogisticRegression().fit(_log_odds(plain), right)
-        coverages = " and ".join(f"{100 * coverage:.1f} % with {name}" for name, (coverage, _) in judged.items())
+            self.calibration_ = LogisticRegression().fit(log_odds(plain)[:, None], right)
+        evidence, unseen = self._held_to_softmax(outputs, y) if self.few_mistakes_ else self._free(outputs, y)
+        self.evidence_ = None if evidence is None else evidence.fit(outputs, y)
+        judged = {"softmax": plain} | ({} if unseen is None else {"evidence": unseen})
+        coverage = {name: coverage_at(self._tolerance, scores, right) for name, scores in judged.items()}
+        chosen, doubt = "softmax" if evidence is None else "evidence", ""
+        if unseen is None:
+            doubt = "; too few points to judge evidence by"
+        elif coverage[chosen] < max(coverage.values()):
+            doubt = ", which for so few mistakes may be chance"
+        could = " and ".join(f"{100 * share:.1f} % with {name}" for name, share in coverage.items())
         self.choice_ = (
-            f"{chosen}. Of the {len(y):,} training points, each judged by a model that had not seen it, {coverages} "
-            f"could be labelled at an error of {100 * tolerance:g} %{doubt}"
+            f"{chosen}. Of the {len(y):,} training points, each judged by a model that had not seen it, {could} could "
+            f"be labelled at an error of {100 * self._tolerance:g} %{doubt}"
         )
+
+    @property
+    def _tolerance(self) -> float:
+        return 0.05 if self.tolerance is None else self.tolerance
+
+    def _free(self, outputs: Outputs, y: Ints) -> tuple[Evidence | None, Floats | None]:
+        """Evidence, if it lets more through; and what it says of points it has not seen."""
+        evidence = Evidence(self.folds, random_state=self.random_state)
+        unseen, right = evidence.cross_validated(outputs, y), outputs.predicted == y
+        if unseen is None or self._merit(unseen, right) <= self._merit(top_probability(outputs), right):
+            return None, unseen
+        return evidence, unseen
+
+    def _held_to_softmax(self, outputs: Outputs, y: Ints) -> tuple[Evidence | None, Floats | None]:
+        """The same, of evidence that is nearest to softmax among those that may well be the best."""
+        right = outputs.predicted == y
+        ways = [Evidence(self.folds, strength, True, self.random_state) for strength in _STRENGTHS]
+        unseen = [way.cross_validated(outputs, y) for way in ways]
+        said = [scores for scores in unseen if scores is not None]
+        if not said or self._tolerance * len(y) < _FEWEST_ALLOWED:
+            return None, None
+        calibrated = self._calibrated(log_odds(top_probability(outputs)), right)
+        nearest = _nearest_that_may_be_best([_losses(scores, right) for scores in (calibrated, *said)])
+        if nearest == 0:
+            return None, said[-1]
+        way, scores = ways[nearest - 1], said[nearest - 1]
+        plain = top_probability(outputs)
+        is_worse = coverage_at(self._tolerance, scores, right) < coverage_at(self._tolerance, plain, right)
+        return None if is_worse else way, scores
+
+    def _calibrated(self, log_odds_of_softmax: Floats, right: Bools) -> Floats:
+        """The probability of being right that softmax speaks for, by regressions that have not seen the point."""
+        split = StratifiedKFold(5, shuffle=True, random_state=self.random_state or 0)
+        with threads_for(len(right)):
+            both = cross_val_predict(
+                LogisticRegression(), log_odds_of_softmax[:, None], right, cv=split, method="predict_proba"
+            )
+        return np.asarray(both[:, 1])
+
+    def _merit(self, scores: Floats, right: Bools) -> tuple[float, float]:
+        """Coverage at the tolerance; where that is equal, the order of all points."""
+        return coverage_at(self._tolerance, scores, right), -area_under_risk(scores, right)
 
     def _score(self, outputs: Outputs) -> Floats:
         return top_probability(outputs) if self.evidence_ is None else self.evidence_.score(outputs)
 
 
-def _merit(scores: Floats, right: Bools, tolerance: float) -> tuple[float, float]:
-    """Coverage at the tolerance; where that is equal, the order of all points."""
-    return coverage_at(tolerance, scores, right), -area_under_risk(scores, right)
+def _losses(probabilities: Floats, right: Bools) -> Floats:
+    """Of each point, for the probability that it was given of being right."""
+    return np.asarray(-np.log(np.clip(np.where(right, probabilities, 1 - probabilities), _SURE, 1)))
 
 
-def _surely_better(scores: Floats, plain: Floats, right: Bools, seed: int) -> bool:
-    """Whether the area under the risk of the first is lower by more than points drawn otherwise would make of it."""
-    rng, n = np.random.default_rng(seed), len(right)
-    risks = [_risk_of_a_draw(plain, right), _risk_of_a_draw(scores, right)]
-    draws = [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(_DRAWS)]
-    gains = [risks[0](times) - risks[1](times) for times in draws]
-    return bool(risks[0](np.ones(n)) - risks[1](np.ones(n)) > _SURE_OF * np.std(gains))
-
-
-def _risk_of_a_draw(scores: Floats, right: Bools) -> Callable[[Array], float]:
-    """The area under the risk where each point is drawn so many times; they are sorted once for all draws."""
-    order = np.argsort(-scores, kind="stable")
-    wrong = ~right[order]
-    return lambda times: float(times[order] @ np.cumsum(times[order] * wrong)) / float(times.sum()) ** 2
-
-
-def _log_odds(probabilities: Floats) -> Floats:
-    return np.asarray(logit(np.clip(probabilities, _SURE, 1 - _SURE)))[:, None]
+def _nearest_that_may_be_best(losses: Sequence[Floats]) -> int:
+    """The first that loses no more than the best but for one standard error of their difference."""
+    best = min(losses, key=np.mean)
+    differences = (of_one - best for of_one in losses)
+    return next(number for number, lost in enumerate(differences) if lost.mean() <= lost.std() / np.sqrt(len(lost)))

@@ -8,12 +8,14 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar, Self, final
 
 import numpy as np
+from scipy.special import logit
 from sklearn.base import BaseEstimator
 
 from labelsieve.errors import CalibrationWarning, DataError, NotFittedError
 from labelsieve.types import Floats, Ints, Outputs
 
 MIN_CALIBRATION_POINTS = 10
+_SURE = 1e-12
 
 
 class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
@@ -154,6 +156,10 @@ class ConfidenceFunction(ABC, BaseEstimator):  # type: ignore[misc]
 def top_probability(outputs: Outputs) -> Floats:
     """The largest softmax probability."""
     return outputs.top_probabilities
+
+
+def log_odds(probabilities: Floats) -> Floats:
+    return np.asarray(logit(np.clip(probabilities, _SURE, 1 - _SURE)))
 
 
 def softmax_of_predicted(logits: Floats, outputs: Outputs) -> Floats:

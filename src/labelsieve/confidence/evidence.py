@@ -7,9 +7,9 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from labelsieve.confidence.base import ConfidenceFunction
+from labelsieve.confidence.base import ConfidenceFunction, log_odds, top_probability
 from labelsieve.errors import ConfigurationError
 from labelsieve.expectation import coverage_expected_at
 from labelsieve.fitting.threads import threads_for
@@ -19,6 +19,7 @@ _SURE = 1e-9
 _LARGEST = 3
 """Probabilities that are looked at one by one."""
 _PARTS = 5
+_FREE = 30.0
 
 
 class Evidence(ConfidenceFunction):
@@ -31,11 +32,16 @@ class Evidence(ConfidenceFunction):
         seen it. The regression learns from these, and all validation labels are left to the thresholds. With 0 it
         learns from a calibration split of them, as other functions do.
     strength: how closely the regression may follow its points (scikit-learn's C).
+    anchored: the log-odds of softmax count in full, whatever the strength: the less of it, the nearer the score comes
+        to softmax.
     """
 
-    def __init__(self, folds: int = 4, strength: float = 0.1, random_state: int | None = None) -> None:
+    def __init__(
+        self, folds: int = 4, strength: float = 0.1, anchored: bool = False, random_state: int | None = None
+    ) -> None:
         self.folds = folds
         self.strength = strength
+        self.anchored = anchored
         self.random_state = random_state
 
     @property
@@ -50,14 +56,14 @@ class Evidence(ConfidenceFunction):
         return None if self.fallback_ else coverage_expected_at(tolerance, scores)
 
     def _fit(self, outputs: Outputs, y: Ints) -> None:
-        self.model_ = self._fitted(evidence_columns(outputs), outputs.predicted == y)
+        self.model_ = self._fitted(self._columns(outputs), outputs.predicted == y)
 
     def _score(self, outputs: Outputs) -> Floats:
-        return _probability(self.model_, evidence_columns(outputs))
+        return _probability(self.model_, self._columns(outputs))
 
     def cross_validated(self, outputs: Outputs, y: Ints) -> Floats | None:
         """Scores of points with labels, each by a regression that has not seen it; None if there are too few."""
-        columns, right, scores = evidence_columns(outputs), outputs.predicted == y, np.empty(len(y))
+        columns, right, scores = self._columns(outputs), outputs.predicted == y, np.empty(len(y))
         if min(right.sum(), (~right).sum()) < _PARTS:
             return None
         split = StratifiedKFold(_PARTS, shuffle=True, random_state=self.random_state or 0)
@@ -66,8 +72,19 @@ class Evidence(ConfidenceFunction):
         return scores
 
     def _fitted(self, columns: Floats, right: Bools) -> Pipeline:
+        anchor = [FunctionTransformer(_freeing_the_first)] if self.anchored else []
+        regression = LogisticRegression(C=self.strength, max_iter=1000)
         with threads_for(columns.size):
-            return make_pipeline(StandardScaler(), LogisticRegression(C=self.strength)).fit(columns, right)
+            return make_pipeline(StandardScaler(), *anchor, regression).fit(columns, right)
+
+    def _columns(self, outputs: Outputs) -> Floats:
+        columns = evidence_columns(outputs)
+        return np.c_[log_odds(top_probability(outputs)), columns] if self.anchored else columns
+
+
+def _freeing_the_first(columns: Floats) -> Floats:
+    """Of regularisation: what is large needs small weights only."""
+    return np.asarray(np.c_[_FREE * columns[:, :1], columns[:, 1:]])
 
 
 def _probability(model: Pipeline, columns: Floats) -> Floats:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
+from sklearn.base import clone
 
 from labelsieve.confidence import Auto, Evidence
 from labelsieve.confidence.evidence import evidence_columns
@@ -62,12 +64,63 @@ def test_the_automatic_choice_keeps_softmax_where_evidence_is_noise():
     np.testing.assert_array_equal(chosen.score(outputs), outputs.top_probabilities)
 
 
-def test_with_few_points_better_by_chance_is_not_enough():
-    """Evidence of noise: among many small samples, half would let more through by it."""
-    chosen = [Auto(tolerance=0.2, random_state=seed).fit(*world(120, seed=seed)) for seed in range(40)]
-    taken = sum(one.choice_.startswith("evidence") for one in chosen)
-    assert taken <= 5  # one in forty is to be expected where neither is better
-    assert sum("may be chance" in one.choice_ for one in chosen) >= 10
+def with_much_noise(n, seed):
+    """Softmax says all there is to know, and fifteen columns say nothing."""
+    rng = np.random.default_rng(seed)
+    y, strength = rng.integers(4, size=n), rng.exponential(2.0, size=n)
+    right, logits = rng.random(n) < 1 - 0.75 * np.exp(-strength), 0.1 * rng.normal(size=(n, 4))
+    logits[np.arange(n), np.where(right, y, (y + 1) % 4)] += strength
+    noise = rng.normal(size=(n, 15))
+    return Outputs(logits, noise, lambda: noise), y
+
+
+def test_with_few_mistakes_evidence_is_held_to_softmax():
+    """Of noise it would make something; held to softmax it makes less, and is not taken where it is none the better."""
+    lost = {}
+    for method in (Evidence(), Auto(tolerance=0.1)):
+        areas = []
+        for seed in range(20):
+            others, truth = with_much_noise(3000, 1000 + seed)
+            fitted = clone(method).set_params(random_state=seed).fit(*with_much_noise(120, seed))
+            right = others.predicted == truth
+            areas.append(
+                area_under_risk(fitted.score(others), right) - area_under_risk(others.top_probabilities, right)
+            )
+        lost[type(method)] = np.mean(areas)
+    assert lost[Auto] < 0.2 * lost[Evidence]
+
+
+def test_the_weaker_the_regression_the_nearer_to_softmax():
+    outputs, y = world(300, telling=1.0)
+    others, _ = world(seed=1)
+    agreement = [
+        spearmanr(Evidence(strength=strength, anchored=True).fit(outputs, y).score(others), others.top_probabilities)[0]
+        for strength in (1e-6, 1e-2, 10.0)
+    ]
+    assert agreement[0] > 0.999
+    assert agreement == sorted(agreement, reverse=True)
+    assert agreement[-1] < 0.9
+
+
+def test_what_tells_is_taken_with_few_mistakes_too():
+    chosen = [Auto(tolerance=0.2, random_state=seed).fit(*world(120, telling=4.0, seed=seed)) for seed in range(10)]
+    assert all(one.few_mistakes_ for one in chosen)
+    assert sum(one.choice_.startswith("evidence") for one in chosen) >= 9
+
+
+def test_no_evidence_where_the_tolerance_allows_hardly_a_mistake():
+    """Of 120 points, 5 % are six, and 4 % are not five."""
+    by_tolerance = {tolerance: Auto(tolerance=tolerance).fit(*world(120, telling=4.0)) for tolerance in (0.04, 0.05)}
+    assert by_tolerance[0.05].choice_.startswith("evidence")
+    assert by_tolerance[0.04].choice_.startswith("softmax")
+    assert by_tolerance[0.04].choice_.endswith("too few points to judge evidence by")
+
+
+def test_what_may_be_chance_is_said():
+    """Where neither says anything, evidence lets more of the training points through now and then."""
+    chosen = [Auto(tolerance=0.2, random_state=seed).fit(*world(120, seed=seed)).choice_ for seed in range(20)]
+    assert any(choice.startswith("softmax") and "may be chance" in choice for choice in chosen)
+    assert not any(choice.startswith("evidence") and "may be chance" in choice for choice in chosen)
 
 
 def test_what_is_expected_is_what_comes():
