@@ -18,7 +18,7 @@ from experiments.coverage.running import Dataset, datasets, numbers_of_points, v
 from experiments.paper import store as paper_results
 from experiments.paper.configuration import CONFIDENCES, DATASETS, TOLERANCE, TRAININGS, protocol
 from experiments.paper.figures import style
-from experiments.paper.store import RUNS, Record, Store
+from experiments.paper.store import RUNS, Record, Store, numbers_of
 from experiments.paper.table import TITLES, printed
 from labelsieve.registry import create
 
@@ -244,7 +244,7 @@ def in_words(by_version: Mapping[str, Sequence[str]]) -> str:
         return ", ".join(by_version)
     most = max(by_version, key=lambda version: len(by_version[version]))
     named = {version: ", ".join(by_version[version]) for version in by_version if version != most}
-    newest_first = sorted(named, key=_numbers_of, reverse=True)
+    newest_first = sorted(named, key=numbers_of, reverse=True)
     return "; ".join([*(f"{version}: {named[version]}" for version in newest_first), f"{most}: all others"])
 
 
@@ -338,11 +338,7 @@ def _by_version(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]
 
 def _rule_of(record: Record) -> int:
     """Which of its rules, the oldest first, a run was made by."""
-    return sum(_numbers_of(record["version"]) >= changed for changed in _RULE_CHANGED)
-
-
-def _numbers_of(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in version.split("."))
+    return sum(numbers_of(record["version"]) >= changed for changed in _RULE_CHANGED)
 
 
 def _cell(records: Sequence[Record]) -> Cell:

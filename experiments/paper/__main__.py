@@ -52,9 +52,13 @@ def _parser() -> argparse.ArgumentParser:
         ("page", _page, "write docs/results.md and draw its figures from the results"),
         ("table", _table, "write docs/results.md alone"),
         ("figures", _figures, "draw its figures alone"),
-        ("renew", _renew, "take what a newer version ran again into the table; what it replaces stays to be compared"),
     ):
         commands.add_parser(name, help=text).set_defaults(do=do)
+    renew = commands.add_parser(
+        "renew", help="take what a newer version ran again into the table; what it replaces stays to be compared"
+    )
+    renew.add_argument("--dataset", type=_names(DATASETS), default=DATASETS)
+    renew.set_defaults(do=_renew)
     gather = commands.add_parser("gather", help="take over results from another folder, such as another machine's")
     gather.add_argument("folder", type=Path)
     gather.set_defaults(do=_gather)
@@ -208,7 +212,8 @@ def _all(parsed: argparse.Namespace) -> None:
 def _renew(parsed: argparse.Namespace) -> None:
     from experiments.paper.renewal import renew
 
-    print(f"{renew(Store(parsed.results))} runs of the table are by a newer version now")
+    renewed = renew(Store(parsed.results), parsed.dataset)
+    print(f"{renewed} runs of the table are by a newer version now")
 
 
 def _gather(parsed: argparse.Namespace) -> None:

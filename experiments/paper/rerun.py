@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 from scipy.stats import t as student_t
 
 from experiments.paper.configuration import DATASETS, RULES, protocol
-from experiments.paper.store import AGAIN, Record, Store
+from experiments.paper.store import AGAIN, Record, Store, is_same_run
 from experiments.paper.table import (
     TITLES,
     Cell,
@@ -117,8 +117,12 @@ def fails_by_chance(seeds: int) -> float:
 
 
 def _comparable(own: Seeds, others: Seeds) -> Seeds:
-    """Those with a seed and with parameters that the table has, too."""
-    return {seed: run for seed, run in others.items() if seed in own and parameters_of(run) == parameters_of(own[seed])}
+    """Those with a seed and with parameters that the table has, too, and that are not the table's own."""
+    return {
+        seed: run
+        for seed, run in others.items()
+        if seed in own and parameters_of(run) == parameters_of(own[seed]) and not is_same_run(run, own[seed])
+    }
 
 
 def comparison_table(found: Sequence[Comparison]) -> str:

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from labelsieve.writing import write_atomically
-
 RESULTS = Path(__file__).parent / "results"
 RUNS, AGAIN = "runs", "again"
 """Kinds: runs of the table and of sweeps; runs of the table once more, from nothing, or as they were before, to be
@@ -29,6 +27,16 @@ def key_of(configuration: Mapping[str, Any]) -> str:
 def key_again(key: str, device: str, version: str) -> str:
     """Of a run with this key in the table, on another machine or by another version: all of them are kept."""
     return key_of({AGAIN: key, "device": device, "version": version})
+
+
+def is_same_run(one: Record, other: Record) -> bool:
+    """Whether two records are of one run, and not of two runs with the same settings."""
+    return all(one.get(name) == other.get(name) for name in (one.keys() | other.keys()) - {"key"})
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """Of a version, so that 0.10 comes after 0.9."""
+    return tuple(int(number) for number in version.split("."))
 
 
 class Store:
@@ -56,7 +64,7 @@ class Store:
         """Append; other processes wait meanwhile."""
         path = self._path(kind, dataset)
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = _lines(records)
+        lines = "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0, 2)
@@ -65,10 +73,6 @@ class Store:
                 if file.read(1) != b"\n":  # an earlier process was killed while it wrote
                     file.write(b"\n")
             file.write(lines.encode())
-
-    def replace(self, kind: str, dataset: str, records: Iterable[Mapping[str, Any]]) -> None:
-        """These instead of all that is there."""
-        write_atomically({self._path(kind, dataset): _lines(records).encode()})
 
     def gather(self, other: Store) -> int:
         """Take over what another store has and this one has not; returns how many records."""
@@ -84,7 +88,3 @@ class Store:
 
     def _path(self, kind: str, dataset: str) -> Path:
         return self.folder / kind / f"{dataset}.jsonl"
-
-
-def _lines(records: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)

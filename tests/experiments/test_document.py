@@ -45,6 +45,7 @@ def record(seed: int, coverage: float = 0.5, error: float | None = 0.04, **other
 
 
 DONE = {"device": "H200", "version": "0.1"}
+ONCE_MORE = {**DONE, "date": "later"}
 OTHERWISE = {"device": "CPU", "version": "0.2"}
 
 
@@ -415,7 +416,10 @@ class TestTheSameOnceMore:
     def test_only_what_the_table_has_too_is_compared(self, store: Store) -> None:
         other = {"confidence_parameters": {"alpha": 1.0}}
         found = self.compared(
-            store, record(0, 0.4, 0.02, **DONE), record(7, 0.9, **DONE), record(0, confidence="colander", **DONE)
+            store,
+            record(0, 0.4, 0.02, **ONCE_MORE),
+            record(7, 0.9, **ONCE_MORE),
+            record(0, confidence="colander", **ONCE_MORE),
         )
         assert (found.cells, found.runs, found.identical) == (1, 1, 1)
         store.add(RUNS, "newsgroups20", [record(0, thresholds="certified", **DONE)])
@@ -424,7 +428,7 @@ class TestTheSameOnceMore:
 
     def test_each_machine_and_version_is_compared_for_itself(self, store: Store) -> None:
         other = self.compared(store, record(0, 0.9, 0.02, **OTHERWISE))
-        store.add(AGAIN, "newsgroups20", [record(0, 0.4, 0.02, **DONE)])
+        store.add(AGAIN, "newsgroups20", [record(0, 0.4, 0.02, **ONCE_MORE)])
         by_other, by_same = rerun.comparisons(store)
         assert by_other == other
         assert (by_same.beside, by_same.identical, by_same.matching) == ("H200, 0.1", 1, 1)
@@ -432,20 +436,8 @@ class TestTheSameOnceMore:
         assert by_other.elsewhere([by_other, by_same], name) == [("H200, 0.1", by_same.others[name])]
         assert by_same.elsewhere([by_other, by_same], name) == [("CPU, 0.2", by_other.others[name])]
 
-    def test_why_runs_are_not_alike(self) -> None:
-        """What the page says of it, whatever the numbers are."""
+    def test_what_the_page_says_of_runs_that_are_not_alike(self) -> None:
         store = Store()
-        networks = store.read(AGAIN, "cifar10")
-        together: dict[tuple[str, str, float], set[int]] = {}  # runs side by side share their seconds evenly
-        for run in networks:
-            together.setdefault((run["version"], run["training"], run["seconds"]), set()).add(run["seed"])
-        assert {len(seeds) for (version, *_), seeds in together.items() if version == "0.4.0"} == {2, 3}
-        ours = {
-            (run["training"], run["seconds"], run["seed"])
-            for run in store.read(RUNS, "cifar10")
-            if run["version"] == "0.5.0"
-        }
-        assert len({made[:2] for made in ours}) == len(ours)
         posts, by_first_version = (
             table.runs(store, "newsgroups20"),
             [run for run in store.read(AGAIN, "newsgroups20") if run["version"] == "0.1.0"],
@@ -458,6 +450,24 @@ class TestTheSameOnceMore:
         }
         assert differ == {"colander"}
 
+    def test_networks_trained_alone_cover_less(self) -> None:
+        """Runs side by side share their seconds evenly, which tells who was beside whom."""
+        store = Store()
+        own = table.runs(store, "cifar10")
+        alone: dict[float, set[int]] = {}
+        together: dict[float, set[int]] = {}
+        gained: dict[int, list[float]] = {}
+        for run in store.read(AGAIN, "cifar10"):
+            if (run["version"], run["training"]) == ("0.5.0", "vanilla"):
+                before = own[table.CellName(run["training"], run["confidence"], run["thresholds"])][run["seed"]]
+                alone.setdefault(run["seconds"], set()).add(run["seed"])
+                together.setdefault(before["seconds"], set()).add(run["seed"])
+                gained.setdefault(run["seed"], []).append(run["coverage"] - before["coverage"])
+        assert {len(seeds) for seeds in alone.values()} == {1}
+        assert {len(seeds) for seeds in together.values()} == {2, 3}
+        assert len(gained) == 5
+        assert all(np.mean(differences) < 0 for differences in gained.values())
+
     def test_how_often_a_cell_fails_by_chance(self) -> None:
         rng = np.random.default_rng(0)
         before, after = rng.normal(size=(2, 20_000, 5))
@@ -468,6 +478,9 @@ class TestTheSameOnceMore:
         assert rerun.comparisons(store) == []
 
 
+OLD = {"device": "H200", "version": "0.9.0"}
+
+
 class TestRenewal:
     """Keys tell which run of the table was run again."""
 
@@ -476,32 +489,44 @@ class TestRenewal:
         return {**run, **made, **changed, "key": key_again(run["key"], **made)}
 
     def test_the_newest_is_in_the_table_and_the_others_beside_it(self, store: Store) -> None:
-        runs = [record(seed, 0.4, 0.02, device="H200", version="0.9.0") for seed in (0, 1)]
+        runs = [record(seed, 0.4, 0.02, **OLD) for seed in (0, 1)]
         newer = self.again(runs[0], "CPU", "0.10.0", coverage=0.5)
         store.add(RUNS, "newsgroups20", runs)
         store.add(AGAIN, "newsgroups20", [self.again(runs[0], "CPU", "0.9.1", coverage=0.6), newer])
-        assert renew(store) == 1
+        assert renew(store, ["newsgroups20"]) == 1
         first, second = store.read(RUNS, "newsgroups20")
         assert first == {**newer, "key": runs[0]["key"]}
         assert second == runs[1]
-        beside = store.read(AGAIN, "newsgroups20")
-        assert {(run["device"], run["version"], run["coverage"]) for run in beside} == {
-            ("CPU", "0.9.1", 0.6),
-            ("H200", "0.9.0", 0.4),
-        }
-        assert renew(store) == 0
+        found = rerun.comparisons(store)  # the newest is not compared with itself
+        assert [(one.in_table, one.beside) for one in found] == [
+            ("CPU, 0.10.0", "CPU, 0.9.1"),
+            ("CPU, 0.10.0", "H200, 0.9.0"),
+        ]
+        assert [one.coverage for one in found] == [pytest.approx((0.5, 0.6)), pytest.approx((0.5, 0.4))]
+        assert renew(store, ["newsgroups20"]) == 0
 
     def test_another_machine_with_the_same_version_replaces_nothing(self, store: Store) -> None:
-        run = record(0, 0.4, 0.02, device="H200", version="0.9.0")
+        run = record(0, 0.4, 0.02, **OLD)
         store.add(RUNS, "newsgroups20", [run])
         store.add(AGAIN, "newsgroups20", [self.again(run, "CPU", "0.9.0", coverage=0.5)])
-        assert renew(store) == 0
+        assert renew(store, ["newsgroups20"]) == 0
         assert store.read(RUNS, "newsgroups20") == [run]
 
-    def test_the_committed_table_is_the_newest(self, tmp_path: Path) -> None:
-        copy = Store(tmp_path)
-        copy.gather(Store())
-        assert renew(copy) == 0
+    def test_killed_in_between_nothing_is_lost_and_nothing_is_there_twice(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = record(0, 0.4, 0.02, **OLD)
+        same_maker = self.again(run, **OLD, coverage=0.45)
+        store.add(RUNS, "newsgroups20", [run])
+        store.add(AGAIN, "newsgroups20", [same_maker, self.again(run, "CPU", "0.10.0", coverage=0.5)])
+        with monkeypatch.context() as killed:
+            add = Store.add
+            killed.setattr(Store, "add", lambda self, kind, *rest: 1 / 0 if kind == RUNS else add(self, kind, *rest))
+            with pytest.raises(ZeroDivisionError):
+                renew(store, ["newsgroups20"])
+        assert renew(store, ["newsgroups20"]) == 1
+        assert [run["coverage"] for run in store.read(RUNS, "newsgroups20")] == [0.5]
+        assert sorted(run["coverage"] for run in store.read(AGAIN, "newsgroups20")) == [0.4, 0.45, 0.5]
 
 
 class TestRendering:

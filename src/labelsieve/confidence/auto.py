@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from labelsieve.confidence.base import ConfidenceFunction, log_odds, top_probability
-from labelsieve.confidence.evidence import Evidence, evidence_columns
+from labelsieve.confidence.evidence import PARTS, Evidence, evidence_columns
 from labelsieve.expectation import area_under_risk, coverage_at, coverage_expected_at
 from labelsieve.fitting.threads import threads_for
 from labelsieve.types import Bools, Floats, Ints, Outputs
@@ -27,7 +27,8 @@ class Auto(ConfidenceFunction):
     """Softmax, or ``Evidence`` where that lets more through at the tolerance.
 
     Both are judged on the training points, each predicted by a classifier that has not seen it and scored by a
-    regression that has not seen it either. No validation label is used, so all of them are left to the thresholds.
+    regression that has not seen it either. With ``folds``, no validation label is used, so all of them are left to the
+    thresholds.
 
     A regression on many columns needs mistakes to learn from, ten for each column by a common rule (Peduzzi et al.
     1996). With fewer it is held to softmax, as closely as left-out points cannot tell from the best: the one-standard-
@@ -54,7 +55,8 @@ class Auto(ConfidenceFunction):
     def expected_coverage(self, scores: Floats, tolerance: float) -> float | None:
         if self.fallback_:
             return None
-        if self.evidence_ is not None:
+        if self.calibration_ is None:
+            assert self.evidence_ is not None
             return self.evidence_.expected_coverage(scores, tolerance)
         return coverage_expected_at(tolerance, self.calibration_.predict_proba(log_odds(scores)[:, None])[:, 1])
 
@@ -68,10 +70,12 @@ class Auto(ConfidenceFunction):
     def _fit(self, outputs: Outputs, y: Ints) -> None:
         right, plain = outputs.predicted == y, top_probability(outputs)
         self.few_mistakes_ = int((~right).sum()) < _MISTAKES_PER_COLUMN * evidence_columns(outputs).shape[1]
-        with threads_for(len(y)):
-            self.calibration_ = LogisticRegression().fit(log_odds(plain)[:, None], right)
         evidence, unseen = self._held_to_softmax(outputs, y) if self.few_mistakes_ else self._free(outputs, y)
         self.evidence_ = None if evidence is None else evidence.fit(outputs, y)
+        # Evidence that learns freely says of itself how likely each prediction is right.
+        is_free = evidence is not None and not evidence.anchored
+        told = plain if evidence is None or unseen is None else unseen
+        self.calibration_ = None if is_free else self._calibrating(told, right)
         judged = {"softmax": plain} | ({} if unseen is None else {"evidence": unseen})
         coverage = {name: coverage_at(self._tolerance, scores, right) for name, scores in judged.items()}
         chosen, doubt = "softmax" if evidence is None else "evidence", ""
@@ -79,9 +83,10 @@ class Auto(ConfidenceFunction):
             doubt = "; too few points to judge evidence by"
         elif coverage[chosen] < max(coverage.values()):
             doubt = ", which for so few mistakes may be chance"
+        points = "training" if self.folds else "calibration"
         could = " and ".join(f"{100 * share:.1f} % with {name}" for name, share in coverage.items())
         self.choice_ = (
-            f"{chosen}. Of the {len(y):,} training points, each judged by a model that had not seen it, {could} could "
+            f"{chosen}. Of the {len(y):,} {points} points, each judged by a model that had not seen it, {could} could "
             f"be labelled at an error of {100 * self._tolerance:g} %{doubt}"
         )
 
@@ -99,29 +104,27 @@ class Auto(ConfidenceFunction):
 
     def _held_to_softmax(self, outputs: Outputs, y: Ints) -> tuple[Evidence | None, Floats | None]:
         """The same, of evidence that is nearest to softmax among those that may well be the best."""
-        right = outputs.predicted == y
-        ways = [Evidence(self.folds, strength, True, self.random_state) for strength in _STRENGTHS]
-        unseen = [way.cross_validated(outputs, y) for way in ways]
-        said = [scores for scores in unseen if scores is not None]
-        if not said or self._tolerance * len(y) < _FEWEST_ALLOWED:
+        right, plain = outputs.predicted == y, top_probability(outputs)
+        if self._tolerance * len(y) < _FEWEST_ALLOWED or min(right.sum(), (~right).sum()) < PARTS:
             return None, None
-        calibrated = self._calibrated(log_odds(top_probability(outputs)), right)
-        nearest = _nearest_that_may_be_best([_losses(scores, right) for scores in (calibrated, *said)])
+        split = StratifiedKFold(PARTS, shuffle=True, random_state=self.random_state or 0)
+        calibrated = cross_val_predict(
+            LogisticRegression(), log_odds(plain)[:, None], right, cv=split, method="predict_proba"
+        )[:, 1]
+        ways = [Evidence(self.folds, strength, self.random_state, anchored=True) for strength in _STRENGTHS]
+        unseen = [(way, scores) for way in ways if (scores := way.cross_validated(outputs, y)) is not None]
+        losses = [_losses(scores, right) for scores in (calibrated, *(scores for _, scores in unseen))]
+        nearest = nearest_that_may_be_best(losses)
         if nearest == 0:
-            return None, said[-1]
-        way, scores = ways[nearest - 1], said[nearest - 1]
-        plain = top_probability(outputs)
+            return None, unseen[-1][1]
+        way, scores = unseen[nearest - 1]
         is_worse = coverage_at(self._tolerance, scores, right) < coverage_at(self._tolerance, plain, right)
         return None if is_worse else way, scores
 
-    def _calibrated(self, log_odds_of_softmax: Floats, right: Bools) -> Floats:
-        """The probability of being right that softmax speaks for, by regressions that have not seen the point."""
-        split = StratifiedKFold(5, shuffle=True, random_state=self.random_state or 0)
+    def _calibrating(self, scores: Floats, right: Bools) -> LogisticRegression:
+        """How likely predictions with such scores are right, by scores of points that they have not seen."""
         with threads_for(len(right)):
-            both = cross_val_predict(
-                LogisticRegression(), log_odds_of_softmax[:, None], right, cv=split, method="predict_proba"
-            )
-        return np.asarray(both[:, 1])
+            return LogisticRegression().fit(log_odds(scores)[:, None], right)
 
     def _merit(self, scores: Floats, right: Bools) -> tuple[float, float]:
         """Coverage at the tolerance; where that is equal, the order of all points."""
@@ -136,7 +139,7 @@ def _losses(probabilities: Floats, right: Bools) -> Floats:
     return np.asarray(-np.log(np.clip(np.where(right, probabilities, 1 - probabilities), _SURE, 1)))
 
 
-def _nearest_that_may_be_best(losses: Sequence[Floats]) -> int:
+def nearest_that_may_be_best(losses: Sequence[Floats]) -> int:
     """The first that loses no more than the best but for one standard error of their difference."""
     best = min(losses, key=np.mean)
     differences = (of_one - best for of_one in losses)

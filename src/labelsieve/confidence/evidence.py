@@ -18,8 +18,9 @@ from labelsieve.types import Bools, Floats, Ints, Outputs
 _SURE = 1e-9
 _LARGEST = 3
 """Probabilities that are looked at one by one."""
-_PARTS = 5
-_FREE = 30.0
+PARTS = 5
+_FREE = 300.0
+"""By how much the anchor is larger than other columns, and so needs smaller weights, which regularisation spares."""
 
 
 class Evidence(ConfidenceFunction):
@@ -32,12 +33,11 @@ class Evidence(ConfidenceFunction):
         seen it. The regression learns from these, and all validation labels are left to the thresholds. With 0 it
         learns from a calibration split of them, as other functions do.
     strength: how closely the regression may follow its points (scikit-learn's C).
-    anchored: the log-odds of softmax count in full, whatever the strength: the less of it, the nearer the score comes
-        to softmax.
+    anchored: the log-odds of softmax are hardly regularised: the less strength, the nearer the score comes to softmax.
     """
 
     def __init__(
-        self, folds: int = 4, strength: float = 0.1, anchored: bool = False, random_state: int | None = None
+        self, folds: int = 4, strength: float = 0.1, random_state: int | None = None, anchored: bool = False
     ) -> None:
         self.folds = folds
         self.strength = strength
@@ -64,9 +64,9 @@ class Evidence(ConfidenceFunction):
     def cross_validated(self, outputs: Outputs, y: Ints) -> Floats | None:
         """Scores of points with labels, each by a regression that has not seen it; None if there are too few."""
         columns, right, scores = self._columns(outputs), outputs.predicted == y, np.empty(len(y))
-        if min(right.sum(), (~right).sum()) < _PARTS:
+        if min(right.sum(), (~right).sum()) < PARTS:
             return None
-        split = StratifiedKFold(_PARTS, shuffle=True, random_state=self.random_state or 0)
+        split = StratifiedKFold(PARTS, shuffle=True, random_state=self.random_state or 0)
         for others, rows in split.split(columns, right):
             scores[rows] = _probability(self._fitted(columns[others], right[others]), columns[rows])
         return scores
@@ -83,7 +83,6 @@ class Evidence(ConfidenceFunction):
 
 
 def _freeing_the_first(columns: Floats) -> Floats:
-    """Of regularisation: what is large needs small weights only."""
     return np.asarray(np.c_[_FREE * columns[:, :1], columns[:, 1:]])
 
 
