@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from datetime import date
+from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -150,7 +150,7 @@ def _run_batch(
             "side_by_side": len(batch),
             "device": _device_in_words(device),
             "precision": protocol.precision,
-            "date": date.today().isoformat(),
+            "date": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "version": ls.__version__,
         }
         for cell, run in zip(batch, runs, strict=True)

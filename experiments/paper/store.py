@@ -30,7 +30,7 @@ def key_again(key: str, device: str, version: str) -> str:
 
 
 def is_same_run(one: Record, other: Record) -> bool:
-    """Whether two records are of one run, and not of two runs with the same settings."""
+    """Whether two records are of one run, and not of two runs with the same settings, which ended at other times."""
     return all(one.get(name) == other.get(name) for name in (one.keys() | other.keys()) - {"key"})
 
 
