@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -233,7 +233,9 @@ def _certified_by(store: Store, dataset: str) -> dict[str, list[str]]:
     """Which trainings of the paper's certified runs are by which version of the package."""
     found = {
         version: {run["training"] for run in runs}
-        for version, runs in _by_version(run for run in store.read(RUNS, dataset) if run["thresholds"] == "certified")
+        for version, runs in _by_version(
+            run for run in store.read(RUNS, dataset) if run["thresholds"] == "certified"
+        ).items()
     }
     return {version: [TITLES[name] for name in TRAININGS if name in own] for version, own in found.items()}
 
@@ -325,15 +327,16 @@ def _seed_by_seed(of_default: Sequence[Record], of_combinations: Sequence[Record
 
 def _variants_by_version(records: Sequence[Record]) -> dict[str, list[str]]:
     return {
-        version: list(dict.fromkeys(record["variant"] for record in runs)) for version, runs in _by_version(records)
+        version: list(dict.fromkeys(record["variant"] for record in runs))
+        for version, runs in _by_version(records).items()
     }
 
 
-def _by_version(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
+def _by_version(records: Iterable[Record]) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record["version"], []).append(record)
-    yield from found.items()
+    return found
 
 
 def _rule_of(record: Record) -> int:

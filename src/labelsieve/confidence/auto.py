@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 
 from labelsieve.confidence.base import ConfidenceFunction, log_odds, top_probability
-from labelsieve.confidence.evidence import PARTS, Evidence, evidence_columns
+from labelsieve.confidence.evidence import Evidence, evidence_columns, left_out_in_parts
 from labelsieve.expectation import area_under_risk, coverage_at, coverage_expected_at
 from labelsieve.fitting.threads import threads_for
 from labelsieve.types import Bools, Floats, Ints, Outputs
@@ -105,14 +105,20 @@ class Auto(ConfidenceFunction):
     def _held_to_softmax(self, outputs: Outputs, y: Ints) -> tuple[Evidence | None, Floats | None]:
         """The same, of evidence that is nearest to softmax among those that may well be the best."""
         right, plain = outputs.predicted == y, top_probability(outputs)
-        if self._tolerance * len(y) < _FEWEST_ALLOWED or min(right.sum(), (~right).sum()) < PARTS:
+        if self._tolerance * len(y) < _FEWEST_ALLOWED:
             return None, None
-        split = StratifiedKFold(PARTS, shuffle=True, random_state=self.random_state or 0)
-        calibrated = cross_val_predict(
-            LogisticRegression(), log_odds(plain)[:, None], right, cv=split, method="predict_proba"
-        )[:, 1]
         ways = [Evidence(self.folds, strength, self.random_state, anchored=True) for strength in _STRENGTHS]
         unseen = [(way, scores) for way in ways if (scores := way.cross_validated(outputs, y)) is not None]
+        if not unseen:
+            return None, None
+        with threads_for(len(y)):
+            calibrated = cross_val_predict(
+                LogisticRegression(),
+                log_odds(plain)[:, None],
+                right,
+                cv=left_out_in_parts(self.random_state),
+                method="predict_proba",
+            )[:, 1]
         losses = [_losses(scores, right) for scores in (calibrated, *(scores for _, scores in unseen))]
         nearest = nearest_that_may_be_best(losses)
         if nearest == 0:

@@ -18,7 +18,7 @@ from labelsieve.types import Bools, Floats, Ints, Outputs
 _SURE = 1e-9
 _LARGEST = 3
 """Probabilities that are looked at one by one."""
-PARTS = 5
+_PARTS = 5
 _FREE = 300.0
 """By how much the anchor is larger than other columns, and so needs smaller weights, which regularisation spares."""
 
@@ -41,8 +41,8 @@ class Evidence(ConfidenceFunction):
     ) -> None:
         self.folds = folds
         self.strength = strength
-        self.anchored = anchored
         self.random_state = random_state
+        self.anchored = anchored
 
     @property
     def training_folds(self) -> int:
@@ -64,10 +64,9 @@ class Evidence(ConfidenceFunction):
     def cross_validated(self, outputs: Outputs, y: Ints) -> Floats | None:
         """Scores of points with labels, each by a regression that has not seen it; None if there are too few."""
         columns, right, scores = self._columns(outputs), outputs.predicted == y, np.empty(len(y))
-        if min(right.sum(), (~right).sum()) < PARTS:
+        if min(right.sum(), (~right).sum()) < _PARTS:
             return None
-        split = StratifiedKFold(PARTS, shuffle=True, random_state=self.random_state or 0)
-        for others, rows in split.split(columns, right):
+        for others, rows in left_out_in_parts(self.random_state).split(columns, right):
             scores[rows] = _probability(self._fitted(columns[others], right[others]), columns[rows])
         return scores
 
@@ -80,6 +79,11 @@ class Evidence(ConfidenceFunction):
     def _columns(self, outputs: Outputs) -> Floats:
         columns = evidence_columns(outputs)
         return np.c_[log_odds(top_probability(outputs)), columns] if self.anchored else columns
+
+
+def left_out_in_parts(random_state: int | None) -> StratifiedKFold:
+    """How points with labels are divided to judge scores by those that were left out."""
+    return StratifiedKFold(_PARTS, shuffle=True, random_state=random_state or 0)
 
 
 def _freeing_the_first(columns: Floats) -> Floats:
